@@ -1,0 +1,92 @@
+//! The one place that knows about threads.
+//!
+//! Work is cut into chunks whose size never depends on the number of threads, every chunk writes only
+//! what it owns, and sums are added up in index order. So one thread and many give the same bits.
+
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Runs `work` with `threads` threads (all cores when `None`).
+///
+/// Nested calls inside `work` use the same threads. Falls back to the calling thread's pool when the
+/// operating system refuses to start more.
+pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}
+
+/// Number of threads that the calls of this module use at the moment.
+pub fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// Calls `work(first_index, chunk)` for each chunk of `grain` items.
+pub fn for_each_chunk<T: Send>(items: &mut [T], grain: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+    let grain = grain.max(1);
+    if items.len() <= grain {
+        if !items.is_empty() {
+            work(0, items);
+        }
+        return;
+    }
+    items.par_chunks_mut(grain).enumerate().for_each(|(chunk, items)| work(chunk * grain, items));
+}
+
+/// Calls `work(first_index, a, b)` for each pair of chunks of two slices of equal length.
+pub fn for_each_chunk2<A: Send, B: Send>(
+    a: &mut [A],
+    b: &mut [B],
+    grain: usize,
+    work: impl Fn(usize, &mut [A], &mut [B]) + Sync,
+) {
+    assert_eq!(a.len(), b.len(), "columns of one store have one length");
+    let grain = grain.max(1);
+    if a.len() <= grain {
+        if !a.is_empty() {
+            work(0, a, b);
+        }
+        return;
+    }
+    a.par_chunks_mut(grain)
+        .zip(b.par_chunks_mut(grain))
+        .enumerate()
+        .for_each(|(chunk, (a, b))| work(chunk * grain, a, b));
+}
+
+/// The values `work(0), work(1), ..`, in order.
+pub fn map<T: Send>(count: usize, grain: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if count <= grain {
+        return (0..count).map(work).collect();
+    }
+    (0..count).into_par_iter().with_min_len(grain.max(1)).map(&work).collect()
+}
+
+/// The values of `work` for consecutive ranges of `grain` indices, in order.
+pub fn map_ranges<T: Send>(count: usize, grain: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    let grain = grain.max(1);
+    let range = |chunk: usize| chunk * grain..((chunk + 1) * grain).min(count);
+    map(count.div_ceil(grain), 1, |chunk| work(range(chunk)))
+}
+
+/// Sorts by key; equal keys keep their order, so the result does not depend on the threads.
+pub fn sort_by_key<T: Send, K: Ord + Send>(items: &mut [T], key: impl Fn(&T) -> K + Sync) {
+    items.par_sort_by_key(key);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_do_not_depend_on_the_number_of_threads() {
+        let sums = |threads| {
+            with_threads(Some(threads), || {
+                map_ranges(100_000, 700, |range| range.map(|i| 1.0f32 / (1.0 + i as f32)).sum::<f32>()).iter().sum::<f32>()
+            })
+        };
+        assert_eq!(sums(1).to_bits(), sums(2).to_bits());
+        assert_eq!(sums(1).to_bits(), sums(8).to_bits());
+    }
+}
