@@ -1,1 +1,15 @@
-//! phyxel-laws
+//! The laws: pure physics of one stencil.
+//!
+//! Values or slices in, values out. Nothing here knows the world, loops over it, allocates, or touches
+//! files and threads.
+
+pub mod contact;
+pub mod lanes;
+pub mod matching;
+pub mod plasticity;
+pub mod rotation;
+pub mod stiffness;
+pub mod symmetric;
+
+/// The scalar of the engine.
+pub type Real = f32;

@@ -1,0 +1,140 @@
+//! Laws of touching: reaction, friction, sticking.
+
+use crate::Real;
+use glam::Vec3;
+
+/// A touch, or one that is about to happen, between a point and a surface or another point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// Unit vector away from the other.
+    pub normal: Vec3,
+    /// Distance of the surfaces along the normal, m; negative when they overlap.
+    pub gap: Real,
+    /// Normal velocity at the start of the step, relative to the other, m/s; negative when approaching.
+    pub approach: Real,
+}
+
+/// Friction, restitution and stickiness of a pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Surface {
+    /// Largest tangential over normal impulse at rest.
+    pub static_friction: Real,
+    /// The same while sliding.
+    pub kinetic_friction: Real,
+    /// Part of the approach velocity that comes back.
+    pub restitution: Real,
+    /// Largest change of velocity that sticking takes up in this step, m/s.
+    pub hold: Real,
+}
+
+/// What a step is for contacts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Time step, s.
+    pub dt: Real,
+    /// Approach below this does not bounce, m/s.
+    pub resting: Real,
+    /// Largest velocity at which overlapping things are pushed apart, m/s.
+    pub push_limit: Real,
+}
+
+/// Time constant of the reaction in steps. At two steps the critically damped `m (P/tau^2 - 2 Q/tau)` of
+/// `[TPF89]` eq. 16 takes the whole approach velocity `Q` in one step and a quarter of the depth `P`.
+const TAU_STEPS: Real = 2.0;
+
+/// Normal velocity after a touch without sticking, m/s.
+///
+/// Outside, the surface may be reached but not crossed within the step. Inside, the depth is worked off by the
+/// critically damped reaction of `[TPF89]` eq. 16 (as a push out, never a pull). A fast approach comes back
+/// with the restitution; taking the velocity at the start of the step makes a free bounce exactly reversible.
+pub fn pushed_velocity(normal_velocity: Real, touch: &Touch, restitution: Real, pace: &Pace) -> Real {
+    let reach = if touch.gap >= 0.0 {
+        -touch.gap / pace.dt
+    } else {
+        (-touch.gap / (TAU_STEPS * TAU_STEPS * pace.dt)).min(pace.push_limit)
+    };
+    if normal_velocity >= reach {
+        return normal_velocity;
+    }
+    if restitution > 0.0 && touch.approach < -pace.resting { reach.max(-restitution * touch.approach) } else { reach }
+}
+
+/// Velocity of a point after touching something that does not give way; both velocities are relative to it.
+///
+/// Friction follows Coulomb: it stops the sliding if the static limit allows, else it brakes with the kinetic
+/// one, along the unit tangential velocity and never past rest (`[TPF89]` eq. 18, with the direction normalised).
+/// Sticking holds back what wants to leave, up to its limit, and adds to the friction's normal impulse.
+pub fn touched_velocity(velocity: Vec3, touch: &Touch, surface: &Surface, pace: &Pace) -> Vec3 {
+    let normal_velocity = velocity.dot(touch.normal);
+    let pushed = pushed_velocity(normal_velocity, touch, surface.restitution, pace);
+    let touching = touch.gap <= 0.0 || pushed > normal_velocity;
+    let hold = if touching { surface.hold } else { 0.0 };
+    let new_normal = pushed - pushed.max(0.0).min(hold);
+    let impulse = (pushed - normal_velocity) + hold;
+    let sliding = velocity - touch.normal * normal_velocity;
+    touch.normal * new_normal + slowed(sliding, impulse, surface)
+}
+
+/// Tangential velocity after friction with a normal impulse per mass, m/s.
+pub fn slowed(sliding: Vec3, impulse: Real, surface: &Surface) -> Vec3 {
+    let speed = sliding.length();
+    if speed <= surface.static_friction * impulse || speed == 0.0 {
+        return Vec3::ZERO;
+    }
+    sliding * (1.0 - surface.kinetic_friction * impulse / speed).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACE: Pace = Pace { dt: 0.01, resting: 0.2, push_limit: 10.0 };
+    const ROUGH: Surface = Surface { static_friction: 0.8, kinetic_friction: 0.6, restitution: 0.0, hold: 0.0 };
+
+    fn on_ground(gap: Real, approach: Real) -> Touch {
+        Touch { normal: Vec3::Y, gap, approach }
+    }
+
+    #[test]
+    fn a_fall_ends_on_the_surface() {
+        let after = touched_velocity(Vec3::new(0.0, -5.0, 0.0), &on_ground(0.02, -5.0), &ROUGH, &PACE);
+        assert!((after.y * PACE.dt + 0.02).abs() < 1e-7);
+    }
+
+    #[test]
+    fn depth_is_worked_off_without_pulling() {
+        let inside = touched_velocity(Vec3::ZERO, &on_ground(-0.01, 0.0), &ROUGH, &PACE);
+        assert!((inside.y - 0.25).abs() < 1e-6, "a quarter of the depth in a step");
+        let leaving = Vec3::new(0.0, 3.0, 0.0);
+        assert_eq!(touched_velocity(leaving, &on_ground(-0.01, 3.0), &ROUGH, &PACE), leaving);
+    }
+
+    #[test]
+    fn restitution_gives_back_its_part_and_rest_stays_rest() {
+        let bouncy = Surface { restitution: 0.5, ..Surface::default() };
+        let after = touched_velocity(Vec3::new(0.0, -4.1, 0.0), &on_ground(0.0, -4.0), &bouncy, &PACE);
+        assert_eq!(after.y, 2.0);
+        let resting = touched_velocity(Vec3::new(0.0, -0.1, 0.0), &on_ground(0.0, 0.0), &bouncy, &PACE);
+        assert_eq!(resting.y, 0.0);
+    }
+
+    #[test]
+    fn friction_stops_slow_sliding_and_brakes_fast_sliding_without_reversing_it() {
+        let pressed = |x: Real| touched_velocity(Vec3::new(x, -1.0, 0.0), &on_ground(0.0, 0.0), &ROUGH, &PACE);
+        assert_eq!(pressed(0.79), Vec3::ZERO);
+        assert!((pressed(2.0).x - 1.4).abs() < 1e-6);
+        let slippery = Surface { static_friction: 0.0, kinetic_friction: 5.0, ..ROUGH };
+        let after = touched_velocity(Vec3::new(2.0, -1.0, 0.0), &on_ground(0.0, 0.0), &slippery, &PACE);
+        assert_eq!(after.x, 0.0);
+    }
+
+    #[test]
+    fn sticking_holds_up_to_its_limit() {
+        let sticky = Surface { hold: 0.5, ..ROUGH };
+        let leaving = |v: Real| touched_velocity(Vec3::new(0.0, v, 0.0), &on_ground(0.0, 0.0), &sticky, &PACE).y;
+        assert_eq!(leaving(0.3), 0.0);
+        assert!((leaving(2.0) - 1.5).abs() < 1e-6);
+        let above = touched_velocity(Vec3::new(0.0, 0.3, 0.0), &on_ground(0.01, 0.0), &sticky, &PACE);
+        assert_eq!(above.y, 0.3, "only what touches sticks");
+    }
+}

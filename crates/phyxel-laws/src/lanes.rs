@@ -1,0 +1,289 @@
+//! Eight numbers at a time.
+//!
+//! [`Lanes`] has two implementations: plain arrays, which any machine runs, and AVX registers. Both do the
+//! same operations in the same order and never fuse a multiplication with an addition, so a kernel gives the
+//! same bits with either. [`Level::detect`] picks what the running machine has.
+
+use std::ops::{Add, Mul, Sub};
+
+/// Numbers per vector.
+pub const WIDTH: usize = 8;
+
+/// Eight numbers in memory.
+pub type Eight = [f32; WIDTH];
+
+/// Eight numbers in registers.
+pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+    /// The same number eight times.
+    fn splat(value: f32) -> Self;
+    /// From memory.
+    fn load(values: &Eight) -> Self;
+    /// To memory.
+    fn store(self, values: &mut Eight);
+    /// Quotient.
+    fn div(self, other: Self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// The larger of each pair; `other` where a number is missing.
+    fn max(self, other: Self) -> Self;
+    /// `yes` where `self > other`, else `no`.
+    fn where_greater(self, other: Self, yes: Self, no: Self) -> Self;
+
+    /// The numbers `values[index][axis]` for three axes.
+    #[inline(always)]
+    fn gather(values: &[glam::Vec3], index: &[u32; WIDTH]) -> [Self; 3] {
+        let mut x = [0.0; WIDTH];
+        let mut y = [0.0; WIDTH];
+        let mut z = [0.0; WIDTH];
+        for lane in 0..WIDTH {
+            let value = values[index[lane] as usize];
+            (x[lane], y[lane], z[lane]) = (value.x, value.y, value.z);
+        }
+        [Self::load(&x), Self::load(&y), Self::load(&z)]
+    }
+
+    /// Zero.
+    #[inline(always)]
+    fn zero() -> Self {
+        Self::splat(0.0)
+    }
+
+    /// The numbers as an array.
+    #[inline(always)]
+    fn to_array(self) -> Eight {
+        let mut values = [0.0; WIDTH];
+        self.store(&mut values);
+        values
+    }
+}
+
+/// Eight numbers in an array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(32))]
+pub struct Portable(Eight);
+
+impl Portable {
+    #[inline(always)]
+    fn zip(self, other: Self, operation: impl Fn(f32, f32) -> f32) -> Self {
+        Self(std::array::from_fn(|lane| operation(self.0[lane], other.0[lane])))
+    }
+}
+
+impl Add for Portable {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+}
+
+impl Sub for Portable {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+}
+
+impl Mul for Portable {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+}
+
+impl Lanes for Portable {
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Self([value; WIDTH])
+    }
+    #[inline(always)]
+    fn load(values: &Eight) -> Self {
+        Self(*values)
+    }
+    #[inline(always)]
+    fn store(self, values: &mut Eight) {
+        *values = self.0;
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.map(f32::sqrt))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn where_greater(self, other: Self, yes: Self, no: Self) -> Self {
+        Self(std::array::from_fn(|lane| if self.0[lane] > other.0[lane] { yes.0[lane] } else { no.0[lane] }))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub use avx::Avx;
+
+#[cfg(target_arch = "x86_64")]
+mod avx {
+    use super::{Eight, Lanes, WIDTH};
+    use std::arch::x86_64::*;
+    use std::ops::{Add, Mul, Sub};
+
+    /// Eight numbers in an AVX register.
+    ///
+    /// Values come only from kernels that [`Level`](super::Level) guards, so the instructions are there.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Avx(__m256);
+
+    impl Add for Avx {
+        type Output = Self;
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            // SAFETY: an `Avx` exists only inside kernels compiled for and run on machines with AVX2.
+            Self(unsafe { _mm256_add_ps(self.0, other.0) })
+        }
+    }
+
+    impl Sub for Avx {
+        type Output = Self;
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            // SAFETY: as for addition.
+            Self(unsafe { _mm256_sub_ps(self.0, other.0) })
+        }
+    }
+
+    impl Mul for Avx {
+        type Output = Self;
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            // SAFETY: as for addition.
+            Self(unsafe { _mm256_mul_ps(self.0, other.0) })
+        }
+    }
+
+    impl Lanes for Avx {
+        #[inline(always)]
+        fn splat(value: f32) -> Self {
+            // SAFETY: as for addition.
+            Self(unsafe { _mm256_set1_ps(value) })
+        }
+        #[inline(always)]
+        fn load(values: &Eight) -> Self {
+            // SAFETY: eight numbers are readable there; any alignment will do.
+            Self(unsafe { _mm256_loadu_ps(values.as_ptr()) })
+        }
+        #[inline(always)]
+        fn store(self, values: &mut Eight) {
+            // SAFETY: eight numbers are writable there; any alignment will do.
+            unsafe { _mm256_storeu_ps(values.as_mut_ptr(), self.0) }
+        }
+        #[inline(always)]
+        fn div(self, other: Self) -> Self {
+            // SAFETY: as for addition.
+            Self(unsafe { _mm256_div_ps(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn sqrt(self) -> Self {
+            // SAFETY: as for addition.
+            Self(unsafe { _mm256_sqrt_ps(self.0) })
+        }
+        #[inline(always)]
+        fn max(self, other: Self) -> Self {
+            // SAFETY: as for addition.
+            Self(unsafe { _mm256_max_ps(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn where_greater(self, other: Self, yes: Self, no: Self) -> Self {
+            // SAFETY: as for addition.
+            unsafe {
+                let mask = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0);
+                Self(_mm256_blendv_ps(no.0, yes.0, mask))
+            }
+        }
+        #[inline(always)]
+        fn gather(values: &[glam::Vec3], index: &[u32; WIDTH]) -> [Self; 3] {
+            let at = |lane: usize| values[index[lane] as usize];
+            let [a, b, c, d, e, f, g, h] = [at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)];
+            // SAFETY: as for addition.
+            unsafe {
+                [
+                    Self(_mm256_setr_ps(a.x, b.x, c.x, d.x, e.x, f.x, g.x, h.x)),
+                    Self(_mm256_setr_ps(a.y, b.y, c.y, d.y, e.y, f.y, g.y, h.y)),
+                    Self(_mm256_setr_ps(a.z, b.z, c.z, d.z, e.z, f.z, g.z, h.z)),
+                ]
+            }
+        }
+    }
+}
+
+/// What the running machine can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Arrays; any machine.
+    Portable,
+    /// AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// AVX2 with the 32 registers of AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Level {
+    /// The best level of this machine, asked once.
+    pub fn detect() -> Self {
+        static LEVEL: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+        *LEVEL.get_or_init(|| Self::available().last().copied().unwrap_or(Self::Portable))
+    }
+
+    /// Every level this machine has, best last.
+    pub fn available() -> Vec<Self> {
+        #[allow(unused_mut)]
+        let mut levels = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                levels.push(Self::Avx2);
+                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                    levels.push(Self::Avx512);
+                }
+            }
+        }
+        levels
+    }
+}
+
+/// Defines `pub fn $name(level, args..)`, which runs the generic kernel `$kernel::<L>(args..)` compiled for
+/// the level.
+macro_rules! at_every_level {
+    ($(#[$doc:meta])* $name:ident = $kernel:ident [$($generics:tt)*] [$($forward:tt)*] ($($arg:ident: $type:ty),* $(,)?)) => {
+        $(#[$doc])*
+        pub fn $name<$($generics)*>(level: crate::lanes::Level, $($arg: $type),*) {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            fn avx2<$($generics)*>($($arg: $type),*) {
+                $kernel::<crate::lanes::Avx, $($forward)*>($($arg),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,avx512f,avx512vl")]
+            fn avx512<$($generics)*>($($arg: $type),*) {
+                $kernel::<crate::lanes::Avx, $($forward)*>($($arg),*)
+            }
+            match level {
+                crate::lanes::Level::Portable => $kernel::<crate::lanes::Portable, $($forward)*>($($arg),*),
+                // SAFETY: `Level::detect` and `Level::available` give this level only where the machine has it.
+                #[cfg(target_arch = "x86_64")]
+                crate::lanes::Level::Avx2 => unsafe { avx2::<$($forward)*>($($arg),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                crate::lanes::Level::Avx512 => unsafe { avx512::<$($forward)*>($($arg),*) },
+            }
+        }
+    };
+}
+pub(crate) use at_every_level;

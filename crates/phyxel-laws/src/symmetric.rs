@@ -1,0 +1,134 @@
+//! Symmetric matrices: eigenvalues by Jacobi's rotations, and an inverse that survives missing directions.
+
+/// Eigenvalues and eigenvectors of a symmetric matrix: column `k` of the second belongs to value `k` of the first.
+///
+/// Cyclic Jacobi rotations in double precision; converges quadratically, exact to round-off.
+pub fn eigen<const N: usize>(mut a: [[f64; N]; N]) -> ([f64; N], [[f64; N]; N]) {
+    let mut v = [[0.0; N]; N];
+    (0..N).for_each(|i| v[i][i] = 1.0);
+    for _sweep in 0..30 {
+        let off: f64 = (0..N).flat_map(|i| (i + 1..N).map(move |j| (i, j))).map(|(i, j)| a[i][j] * a[i][j]).sum();
+        let diagonal: f64 = (0..N).map(|i| a[i][i] * a[i][i]).sum();
+        if off <= 1e-32 * diagonal || off == 0.0 {
+            break;
+        }
+        for p in 0..N {
+            for q in p + 1..N {
+                rotate(&mut a, &mut v, p, q);
+            }
+        }
+    }
+    (std::array::from_fn(|i| a[i][i]), v)
+}
+
+/// One Jacobi rotation that clears `a[p][q]`.
+fn rotate<const N: usize>(a: &mut [[f64; N]; N], v: &mut [[f64; N]; N], p: usize, q: usize) {
+    if a[p][q] == 0.0 {
+        return;
+    }
+    let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+    let t = if theta.is_finite() { theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt()) } else { 0.0 };
+    let c = 1.0 / (t * t + 1.0).sqrt();
+    let s = t * c;
+    for row in a.iter_mut() {
+        let (x, y) = (row[p], row[q]);
+        (row[p], row[q]) = (c * x - s * y, s * x + c * y);
+    }
+    for k in 0..N {
+        let (x, y) = (a[p][k], a[q][k]);
+        (a[p][k], a[q][k]) = (c * x - s * y, s * x + c * y);
+    }
+    for row in v.iter_mut() {
+        let (x, y) = (row[p], row[q]);
+        (row[p], row[q]) = (c * x - s * y, s * x + c * y);
+    }
+}
+
+/// An inverse on the directions a symmetric positive matrix knows, and what it does not know.
+#[derive(Clone, Copy, Debug)]
+pub struct PseudoInverse<const N: usize> {
+    /// Inverse, zero along the missing directions.
+    pub inverse: [[f64; N]; N],
+    /// Projector on the missing directions.
+    pub missing: [[f64; N]; N],
+    /// Number of directions it knows.
+    pub rank: usize,
+}
+
+/// Inverts a symmetric positive matrix, leaving out eigenvalues below `cut_off` times the largest.
+pub fn pseudo_inverse<const N: usize>(a: [[f64; N]; N], cut_off: f64) -> PseudoInverse<N> {
+    let (values, vectors) = eigen(a);
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let mut result = PseudoInverse { inverse: [[0.0; N]; N], missing: [[0.0; N]; N], rank: 0 };
+    for k in 0..N {
+        let known = values[k] > cut_off * largest && values[k] > 0.0;
+        result.rank += usize::from(known);
+        for i in 0..N {
+            for j in 0..N {
+                let product = vectors[i][k] * vectors[j][k];
+                if known {
+                    result.inverse[i][j] += product / values[k];
+                } else {
+                    result.missing[i][j] += product;
+                }
+            }
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random_symmetric<const N: usize>(seed: u64, rank: usize) -> [[f64; N]; N] {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        };
+        let mut a = [[0.0; N]; N];
+        for _ in 0..rank {
+            let v: [f64; N] = std::array::from_fn(|_| next());
+            for i in 0..N {
+                for j in 0..N {
+                    a[i][j] += v[i] * v[j];
+                }
+            }
+        }
+        a
+    }
+
+    #[test]
+    fn eigenvectors_rebuild_the_matrix() {
+        for seed in 0..50 {
+            let a = random_symmetric::<9>(seed, 9);
+            let (values, v) = eigen(a);
+            for i in 0..9 {
+                for j in 0..9 {
+                    let rebuilt: f64 = (0..9).map(|k| v[i][k] * values[k] * v[j][k]).sum();
+                    // Round-off of sums of nine terms of order one.
+                    assert!((rebuilt - a[i][j]).abs() < 1e-13);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_inverse_of_a_deficient_matrix_inverts_what_there_is() {
+        for rank in 1..=9 {
+            let a = random_symmetric::<9>(rank as u64, rank);
+            let inverse = pseudo_inverse(a, 1e-9);
+            assert_eq!(inverse.rank, rank);
+            let product = |x: &[[f64; 9]; 9], y: &[[f64; 9]; 9]| -> [[f64; 9]; 9] {
+                std::array::from_fn(|i| std::array::from_fn(|j| (0..9).map(|k| x[i][k] * y[k][j]).sum()))
+            };
+            let again = product(&product(&a, &inverse.inverse), &a);
+            for i in 0..9 {
+                for j in 0..9 {
+                    assert!((again[i][j] - a[i][j]).abs() < 1e-8, "A A+ A = A fails at rank {rank}");
+                }
+            }
+        }
+    }
+}
