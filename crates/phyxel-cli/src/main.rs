@@ -1,1 +1,31 @@
-fn main() {}
+//! The `phyxel` program: arguments to calls of the libraries, results to words and exit codes.
+
+mod args;
+mod commands;
+mod failure;
+mod place;
+mod progress;
+mod say;
+mod stop;
+mod summary;
+
+use args::{Args, Command};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) if json && error.use_stderr() => return Failure::usage(&error).tell(true),
+        Err(error) => error.exit(),
+    };
+    let code = match args.command.unwrap_or(Command::Demo(args.demo)) {
+        Command::Demo(options) => commands::run::run(commands::run::DEMO, &options),
+        Command::Run { scene, options } => commands::run::run(&scene, &options),
+        Command::Check { scene, options } => commands::check::check(&scene, &options),
+        Command::Scenes { name, json } => commands::scenes::show(name.as_deref(), json),
+    };
+    code.unwrap_or_else(|failure| failure.tell(json))
+}

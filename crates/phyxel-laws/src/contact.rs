@@ -84,6 +84,18 @@ pub fn slowed(sliding: Vec3, impulse: Real, surface: &Surface) -> Vec3 {
     sliding * (1.0 - surface.kinetic_friction * impulse / speed).max(0.0)
 }
 
+/// Force of a critically damped spring that pulls a particle to a pointer, N.
+///
+/// The spring is made for the mass `heavy` of the whole body, so that it can lift it, and is taken implicitly
+/// for the particle's own `mass`, so that it is stable at any step. `tau` is the time it takes, s; `limit` the
+/// largest force, N.
+pub fn drag_force(way: Vec3, velocity: Vec3, mass: Real, heavy: Real, tau: Real, limit: Real, dt: Real) -> Vec3 {
+    let (stiffness, damping) = (heavy / (tau * tau), 2.0 * heavy / tau);
+    let force = (way * stiffness - velocity * (damping + dt * stiffness))
+        * (mass / (mass + dt * damping + dt * dt * stiffness));
+    force.clamp_length_max(limit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +138,20 @@ mod tests {
         let slippery = Surface { static_friction: 0.0, kinetic_friction: 5.0, ..ROUGH };
         let after = touched_velocity(Vec3::new(2.0, -1.0, 0.0), &on_ground(0.0, 0.0), &slippery, &PACE);
         assert_eq!(after.x, 0.0);
+    }
+
+    #[test]
+    fn a_dragged_particle_comes_to_the_pointer_at_any_step_without_passing_it_far() {
+        for dt in [1e-4, 1e-2, 1.0] {
+            let (mut x, mut v) = (0.0, Vec3::ZERO);
+            for _ in 0..(3.0 / dt) as usize + 60 {
+                v += drag_force(Vec3::X * (1.0 - x), v, 0.01, 0.01, 0.1, Real::INFINITY, dt) * (dt / 0.01);
+                x += dt * v.x;
+                assert!(x < 1.1);
+            }
+            assert!((x - 1.0).abs() < 1e-3, "dt {dt}: {x}");
+        }
+        assert_eq!(drag_force(Vec3::X, Vec3::ZERO, 1.0, 1.0, 1e-3, 5.0, 1e-3).length(), 5.0);
     }
 
     #[test]

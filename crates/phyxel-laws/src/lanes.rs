@@ -207,8 +207,11 @@ mod avx {
         }
         #[inline(always)]
         fn gather(values: &[glam::Vec3], index: &[u32; WIDTH]) -> [Self; 3] {
-            let at = |lane: usize| values[index[lane] as usize];
-            let [a, b, c, d, e, f, g, h] = [at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)];
+            let i = index;
+            let [a, b, c, d] =
+                [values[i[0] as usize], values[i[1] as usize], values[i[2] as usize], values[i[3] as usize]];
+            let [e, f, g, h] =
+                [values[i[4] as usize], values[i[5] as usize], values[i[6] as usize], values[i[7] as usize]];
             // SAFETY: as for addition.
             unsafe {
                 [
@@ -263,14 +266,17 @@ impl Level {
 macro_rules! at_every_level {
     ($(#[$doc:meta])* $name:ident = $kernel:ident [$($generics:tt)*] [$($forward:tt)*] ($($arg:ident: $type:ty),* $(,)?)) => {
         $(#[$doc])*
+        #[allow(clippy::too_many_arguments)]
         pub fn $name<$($generics)*>(level: crate::lanes::Level, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2")]
+            #[allow(clippy::too_many_arguments)]
             fn avx2<$($generics)*>($($arg: $type),*) {
                 $kernel::<crate::lanes::Avx, $($forward)*>($($arg),*)
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,avx512f,avx512vl")]
+            #[allow(clippy::too_many_arguments)]
             fn avx512<$($generics)*>($($arg: $type),*) {
                 $kernel::<crate::lanes::Avx, $($forward)*>($($arg),*)
             }

@@ -3,6 +3,9 @@
 //! Values or slices in, values out. Nothing here knows the world, loops over it, allocates, or touches
 //! files and threads.
 
+// Matrices are written with indices, as in the papers.
+#![allow(clippy::needless_range_loop)]
+
 pub mod contact;
 pub mod lanes;
 pub mod matching;

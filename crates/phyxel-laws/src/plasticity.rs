@@ -67,7 +67,8 @@ mod tests {
 
     #[test]
     fn the_spectral_norm_is_the_largest_stretch() {
-        let a = Mat3::from_rotation_y(0.7) * Mat3::from_diagonal(Vec3::new(0.5, -3.0, 2.0)) * Mat3::from_rotation_x(1.0);
+        let a =
+            Mat3::from_rotation_y(0.7) * Mat3::from_diagonal(Vec3::new(0.5, -3.0, 2.0)) * Mat3::from_rotation_x(1.0);
         assert!((spectral_norm(a) - 3.0).abs() < 1e-5);
     }
 }

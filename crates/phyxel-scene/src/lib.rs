@@ -1,1 +1,24 @@
-//! phyxel-scene
+//! Scene files to worlds.
+//!
+//! [`Scene::load`] reads a file or a built-in scene and reports everything that is wrong with it at once;
+//! [`Scene::build`] makes a [`phyxel::World`] of it. In between, a [`Scene`] is plain values that may be looked
+//! at and changed. This crate simulates nothing and writes no files.
+
+mod build;
+pub mod builtin;
+mod document;
+mod error;
+mod load;
+pub mod mesh;
+pub mod presets;
+mod read;
+pub mod sample;
+mod scene;
+pub mod shape;
+
+pub use build::{BuildOptions, Built};
+pub use error::{BuildError, LoadError, Problem, SceneErrors};
+pub use scene::{
+    Action, BodyDescription, Camera, ClusterPlan, Copies, Event, Expectation, ExpectedValue, ModelDescription, Moment,
+    ObstacleDescription, PlaceKey, Scene, SkinDescription, StepDescription, Subject, VERSION,
+};

@@ -55,6 +55,11 @@ pub fn for_each_chunk2<A: Send, B: Send>(
         .for_each(|(chunk, (a, b))| work(chunk * grain, a, b));
 }
 
+/// Calls `work` for each item.
+pub fn for_each_item<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
+    items.into_par_iter().for_each(&work);
+}
+
 /// The values `work(0), work(1), ..`, in order.
 pub fn map<T: Send>(count: usize, grain: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if count <= grain {
@@ -83,7 +88,9 @@ mod tests {
     fn chunks_do_not_depend_on_the_number_of_threads() {
         let sums = |threads| {
             with_threads(Some(threads), || {
-                map_ranges(100_000, 700, |range| range.map(|i| 1.0f32 / (1.0 + i as f32)).sum::<f32>()).iter().sum::<f32>()
+                map_ranges(100_000, 700, |range| range.map(|i| 1.0f32 / (1.0 + i as f32)).sum::<f32>())
+                    .iter()
+                    .sum::<f32>()
             })
         };
         assert_eq!(sums(1).to_bits(), sums(2).to_bits());

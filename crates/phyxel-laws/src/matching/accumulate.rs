@@ -98,14 +98,12 @@ fn sum_up<L: Lanes, const QUADRATIC: bool, const DAMPED: bool>(
         }
     }
     if DAMPED {
-        let shift = cross(centre, drift);
-        let about = products(centre);
         for i in 0..3 {
             drift[i].store(&mut sums.drift[i]);
-            (spin[i] - shift[i]).store(&mut sums.spin[i]);
+            spin[i].store(&mut sums.spin[i]);
         }
         for i in 0..6 {
-            (moments[i] - about[i]).store(&mut sums.moments[i]);
+            moments[i].store(&mut sums.moments[i]);
         }
     }
     for i in 0..3 {

@@ -38,8 +38,14 @@ fn pull_points<L: Lanes, const QUADRATIC: bool, const DAMPED: bool>(
     let rest: [L; 3] = if DAMPED { L::gather(velocities, anchor) } else { [L::zero(); 3] };
     let centre: [L; 3] = load3(&goal.centre);
     let linear: [[L; 3]; 3] = [load3(&goal.linear[0]), load3(&goal.linear[1]), load3(&goal.linear[2])];
-    let quadratic: [[L; 6]; 3] =
-        std::array::from_fn(|i| std::array::from_fn(|j| if QUADRATIC { L::load(&goal.quadratic[i][j]) } else { L::zero() }));
+    let mut quadratic = [[L::zero(); 6]; 3];
+    if QUADRATIC {
+        for i in 0..3 {
+            for j in 0..6 {
+                quadratic[i][j] = L::load(&goal.quadratic[i][j]);
+            }
+        }
+    }
     let middle: [L; 3] = load3(&goal.middle);
     let drift: [L; 3] = load3(&goal.drift);
     let spin: [L; 3] = load3(&goal.spin);

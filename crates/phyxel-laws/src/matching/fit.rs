@@ -1,6 +1,6 @@
 //! Fitting the rest shapes of eight clusters to their present shapes.
 
-use super::accumulate::{load3, products};
+use super::accumulate::{cross, load3, products, sub3};
 use super::{Blend, Goal, Kind, LINEAR, QUADRATIC, Rest, Sums};
 use crate::lanes::{Eight, Lanes, WIDTH, at_every_level};
 use crate::rotation::nearest_rotation;
@@ -24,6 +24,7 @@ const FOLLOWED: f32 = 0.2;
 /// ...and not at all when it keeps only this part or is inverted: then the goal is the turned rest shape.
 const REFUSED: f32 = 0.05;
 
+// Plain loops below: closures would not be compiled for the instruction set of the kernel around them.
 type Matrix<L> = [[L; 3]; 3];
 
 #[inline(always)]
@@ -73,7 +74,9 @@ fn find_goals<L: Lanes, const KIND: Kind, const DAMPED: bool>(
     if DAMPED {
         goal.drift = sums.drift;
         let spin = angular_velocity::<L>(sums);
-        (0..3).for_each(|i| spin[i].store(&mut goal.spin[i]));
+        for i in 0..3 {
+            spin[i].store(&mut goal.spin[i]);
+        }
     }
 }
 
@@ -106,8 +109,10 @@ fn fit_quadratic<L: Lanes>(rest: &Rest, sums: &Sums, sum: Matrix<L>) -> (Matrix<
     let mut straight = [[L::zero(); 3]; 3];
     let mut bent = [[L::zero(); 6]; 3];
     for i in 0..3 {
-        let bends: [L; 6] = std::array::from_fn(|j| L::load(&sums.quadratic[i][j]));
-        let row: [L; 9] = std::array::from_fn(|k| if k < 3 { sum[i][k] } else { bends[k - 3] });
+        let mut row = [L::zero(); 9];
+        for k in 0..9 {
+            row[k] = if k < 3 { sum[i][k] } else { L::load(&sums.quadratic[i][k - 3]) };
+        }
         for j in 0..9 {
             let mut value = L::zero();
             for k in 0..9 {
@@ -138,7 +143,7 @@ pub(super) const fn packed(i: usize, j: usize) -> usize {
 fn turn<L: Lanes>(a: Matrix<L>, rotation: &mut [Eight; 4]) -> Matrix<L> {
     let length = norm(a);
     let a = scale(a, L::splat(1.0).div(length.max(L::splat(f32::MIN_POSITIVE))));
-    let mut q: [L; 4] = std::array::from_fn(|i| L::load(&rotation[i]));
+    let mut q = load4::<L>(rotation);
     let mut unsure = [1.0; WIDTH];
     for _ in 0..5 {
         let (omega, off) = newton_step(a, rotation_matrix(q));
@@ -151,11 +156,14 @@ fn turn<L: Lanes>(a: Matrix<L>, rotation: &mut [Eight; 4]) -> Matrix<L> {
         q = turned(q, [open * omega[0], open * omega[1], open * omega[2]]);
     }
     if unsure != [0.0; WIDTH] {
-        let mut quaternions: [Eight; 4] = std::array::from_fn(|i| q[i].to_array());
-        settle(&columns(a), &unsure, rotation, &mut quaternions);
-        q = std::array::from_fn(|i| L::load(&quaternions[i]));
+        let mut quaternions = [[0.0; WIDTH]; 4];
+        store4(q, &mut quaternions);
+        let mut matrix = [[[0.0; WIDTH]; 3]; 3];
+        store9(a, &mut matrix);
+        settle(&matrix, &unsure, rotation, &mut quaternions);
+        q = load4(&quaternions);
     }
-    (0..4).for_each(|i| q[i].store(&mut rotation[i]));
+    store4(q, rotation);
     rotation_matrix(q)
 }
 
@@ -208,7 +216,8 @@ fn settle(a: &Matrix<Eight>, unsure: &Eight, previous: &[Eight; 4], rotation: &m
 fn turned<L: Lanes>([x, y, z, w]: [L; 4], omega: [L; 3]) -> [L; 4] {
     let half = L::splat(0.5);
     let [a, b, c] = [half * omega[0], half * omega[1], half * omega[2]];
-    let new = [x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a, w - x * a - y * b - z * c];
+    let new =
+        [x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a, w - x * a - y * b - z * c];
     let length = (new[0] * new[0] + new[1] * new[1] + new[2] * new[2] + new[3] * new[3]).sqrt();
     let inverse = L::splat(1.0).div(length);
     [new[0] * inverse, new[1] * inverse, new[2] * inverse, new[3] * inverse]
@@ -226,19 +235,20 @@ fn rotation_matrix<L: Lanes>([x, y, z, w]: [L; 4]) -> Matrix<L> {
     ]
 }
 
-/// Angular velocity from angular momentum and second moments; 0 about an axis without extent.
+/// Angular velocity about the centre of mass; 0 about an axis without extent.
 #[inline(always)]
 fn angular_velocity<L: Lanes>(sums: &Sums) -> [L; 3] {
-    let m: [L; 6] = std::array::from_fn(|i| L::load(&sums.moments[i]));
-    let spin: [L; 3] = load3(&sums.spin);
+    let centre: [L; 3] = load3(&sums.centre);
+    let about = products(centre);
+    let mut m = about;
+    for i in 0..6 {
+        m[i] = L::load(&sums.moments[i]) - about[i];
+    }
+    let spin = sub3(load3(&sums.spin), cross(centre, load3(&sums.drift)));
     let trace = m[0] + m[1] + m[2];
     let scale = L::splat(1.0).div(trace.max(L::splat(f32::MIN_POSITIVE)));
     let little = L::splat(1e-6);
-    let h = [
-        (m[1] + m[2]) * scale + little,
-        (m[0] + m[2]) * scale + little,
-        (m[0] + m[1]) * scale + little,
-    ];
+    let h = [(m[1] + m[2]) * scale + little, (m[0] + m[2]) * scale + little, (m[0] + m[1]) * scale + little];
     let minus = L::zero() - scale;
     let o = [m[3] * minus, m[4] * minus, m[5] * minus];
     let c = [h[1] * h[2] - o[1] * o[1], h[0] * h[2] - o[2] * o[2], h[0] * h[1] - o[0] * o[0]];
@@ -259,29 +269,47 @@ fn load9<L: Lanes>(values: &Matrix<Eight>) -> Matrix<L> {
 
 #[inline(always)]
 fn store9<L: Lanes>(m: Matrix<L>, values: &mut Matrix<Eight>) {
-    (0..3).for_each(|i| (0..3).for_each(|j| m[i][j].store(&mut values[i][j])));
+    for i in 0..3 {
+        for j in 0..3 {
+            m[i][j].store(&mut values[i][j]);
+        }
+    }
 }
 
 #[inline(always)]
-fn columns<L: Lanes>(m: Matrix<L>) -> Matrix<Eight> {
-    std::array::from_fn(|i| std::array::from_fn(|j| m[i][j].to_array()))
+fn load4<L: Lanes>(values: &[Eight; 4]) -> [L; 4] {
+    [L::load(&values[0]), L::load(&values[1]), L::load(&values[2]), L::load(&values[3])]
+}
+
+#[inline(always)]
+fn store4<L: Lanes>(q: [L; 4], values: &mut [Eight; 4]) {
+    for i in 0..4 {
+        q[i].store(&mut values[i]);
+    }
 }
 
 /// From xx, yy, zz, xy, yz, zx.
 #[inline(always)]
 fn symmetric<L: Lanes>(m: &[Eight; 6]) -> Matrix<L> {
-    let m: [L; 6] = std::array::from_fn(|i| L::load(&m[i]));
-    [[m[0], m[3], m[5]], [m[3], m[1], m[4]], [m[5], m[4], m[2]]]
+    let [xx, yy, zz] = [L::load(&m[0]), L::load(&m[1]), L::load(&m[2])];
+    let [xy, yz, zx] = [L::load(&m[3]), L::load(&m[4]), L::load(&m[5])];
+    [[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]]
 }
 
 #[inline(always)]
 fn transpose<L: Lanes>(m: Matrix<L>) -> Matrix<L> {
-    std::array::from_fn(|i| std::array::from_fn(|j| m[j][i]))
+    [[m[0][0], m[1][0], m[2][0]], [m[0][1], m[1][1], m[2][1]], [m[0][2], m[1][2], m[2][2]]]
 }
 
 #[inline(always)]
 fn multiply<L: Lanes>(a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
-    std::array::from_fn(|i| std::array::from_fn(|j| a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j]))
+    let mut product = a;
+    for i in 0..3 {
+        for j in 0..3 {
+            product[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+        }
+    }
+    product
 }
 
 #[inline(always)]
@@ -290,19 +318,32 @@ fn multiply_transposed<L: Lanes>(a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
 }
 
 #[inline(always)]
-fn scale<L: Lanes>(a: Matrix<L>, s: L) -> Matrix<L> {
-    a.map(|row| row.map(|x| x * s))
+fn scale<L: Lanes>(mut a: Matrix<L>, s: L) -> Matrix<L> {
+    for i in 0..3 {
+        for j in 0..3 {
+            a[i][j] = a[i][j] * s;
+        }
+    }
+    a
 }
 
 #[inline(always)]
-fn add<L: Lanes>(a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
-    std::array::from_fn(|i| std::array::from_fn(|j| a[i][j] + b[i][j]))
+fn add<L: Lanes>(mut a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
+    for i in 0..3 {
+        for j in 0..3 {
+            a[i][j] = a[i][j] + b[i][j];
+        }
+    }
+    a
 }
 
 #[inline(always)]
 fn norm<L: Lanes>(a: Matrix<L>) -> L {
-    let square = |row: [L; 3]| row[0] * row[0] + row[1] * row[1] + row[2] * row[2];
-    (square(a[0]) + square(a[1]) + square(a[2])).sqrt()
+    let mut sum = L::zero();
+    for row in a {
+        sum = sum + row[0] * row[0] + row[1] * row[1] + row[2] * row[2];
+    }
+    sum.sqrt()
 }
 
 #[inline(always)]

@@ -39,7 +39,8 @@ pub struct Row {
     pub index: [u32; WIDTH],
 }
 
-/// Sums over the points of eight clusters, relative to each cluster's anchor point.
+/// Sums over the points of eight clusters, relative to each cluster's anchor point. Sums of parts of a cluster
+/// may be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
     /// Centre of mass, m.
@@ -50,10 +51,30 @@ pub struct Sums {
     pub quadratic: [[Eight; 6]; 3],
     /// Mean velocity relative to the anchor's, m/s.
     pub drift: [Eight; 3],
-    /// Angular momentum per mass about the centre, m2/s.
+    /// Angular momentum per mass about the anchor, m2/s.
     pub spin: [Eight; 3],
-    /// Second moments about the centre: xx, yy, zz, xy, yz, zx, m2.
+    /// Second moments about the anchor: xx, yy, zz, xy, yz, zx, m2.
     pub moments: [Eight; 6],
+}
+
+impl Sums {
+    /// One cluster's sum, from parts whose eight lanes all belong to it, in every lane.
+    pub fn gathered(parts: &[Self]) -> Self {
+        Self {
+            centre: std::array::from_fn(|i| sum_lanes(parts, |s| &s.centre[i])),
+            linear: std::array::from_fn(|i| std::array::from_fn(|j| sum_lanes(parts, |s| &s.linear[i][j]))),
+            quadratic: std::array::from_fn(|i| std::array::from_fn(|j| sum_lanes(parts, |s| &s.quadratic[i][j]))),
+            drift: std::array::from_fn(|i| sum_lanes(parts, |s| &s.drift[i])),
+            spin: std::array::from_fn(|i| sum_lanes(parts, |s| &s.spin[i])),
+            moments: std::array::from_fn(|i| sum_lanes(parts, |s| &s.moments[i])),
+        }
+    }
+}
+
+/// The sum of all lanes of all parts, in every lane.
+fn sum_lanes(parts: &[Sums], number: impl Fn(&Sums) -> &Eight) -> Eight {
+    let total: f64 = parts.iter().flat_map(|part| number(part).iter()).map(|&x| f64::from(x)).sum();
+    [total as f32; WIDTH]
 }
 
 /// How the goals of eight clusters are made.

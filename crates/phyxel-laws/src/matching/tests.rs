@@ -70,11 +70,31 @@ fn kernel_changes<const KIND: Kind>(
     if KIND == QUADRATIC {
         accumulate::<true, true>(level, &rows, &anchor, &rest.mean, &cloud.now, &cloud.velocity, &mut sums);
         fit::<KIND, true>(level, &rest, &blend, &sums, &mut rotation, &mut goal);
-        apply::<true, true>(level, &rows, &anchor, &goal, &[pull; 8], &[damp; 8], &cloud.now, &cloud.velocity, &mut changes);
+        apply::<true, true>(
+            level,
+            &rows,
+            &anchor,
+            &goal,
+            &[pull; 8],
+            &[damp; 8],
+            &cloud.now,
+            &cloud.velocity,
+            &mut changes,
+        );
     } else {
         accumulate::<false, true>(level, &rows, &anchor, &rest.mean, &cloud.now, &cloud.velocity, &mut sums);
         fit::<KIND, true>(level, &rest, &blend, &sums, &mut rotation, &mut goal);
-        apply::<false, true>(level, &rows, &anchor, &goal, &[pull; 8], &[damp; 8], &cloud.now, &cloud.velocity, &mut changes);
+        apply::<false, true>(
+            level,
+            &rows,
+            &anchor,
+            &goal,
+            &[pull; 8],
+            &[damp; 8],
+            &cloud.now,
+            &cloud.velocity,
+            &mut changes,
+        );
     }
     changes.iter().map(|c| Vec3::new(c[0][lane], c[1][lane], c[2][lane])).collect()
 }
@@ -189,7 +209,8 @@ fn momenta_kept<const KIND: Kind>(plastic: Mat3, wobble: f32) {
     for seed in 0..100 {
         let cloud = random_cloud(seed, 4 + seed as usize % 30, wobble);
         let changes = kernel_changes::<KIND>(Level::detect(), &cloud, 0, plastic, 1.0, 0.5);
-        let points = || (0..cloud.rest.len()).map(|k| (cloud.weight[k], cloud.now[k].as_dvec3(), changes[k].as_dvec3()));
+        let points =
+            || (0..cloud.rest.len()).map(|k| (cloud.weight[k], cloud.now[k].as_dvec3(), changes[k].as_dvec3()));
         let size: f64 = points().map(|(w, _, dv)| w * dv.length()).sum();
         let linear: DVec3 = points().map(|(w, _, dv)| w * dv).sum();
         let centre: DVec3 = points().map(|(w, x, _)| w * x).sum();

@@ -1,0 +1,87 @@
+//! What went wrong, as words or JSON on the error stream and as an exit code.
+
+use crate::say;
+use phyxel_run::RunError;
+use phyxel_scene::{LoadError, SceneErrors};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// Exit code: an expectation did not come true, and `--expect` was given.
+pub(crate) const DISAPPOINTED: u8 = 1;
+/// Exit code: the input was bad and nothing was written.
+pub(crate) const BAD_INPUT: u8 = 2;
+/// Exit code: the simulation failed, or its files could not be written.
+pub(crate) const FAILED: u8 = 3;
+/// Exit code: interrupted; the run can be resumed.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// What went wrong.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    error: anyhow::Error,
+}
+
+impl Failure {
+    /// With an exit code.
+    pub fn new(code: u8, error: impl Into<anyhow::Error>) -> Self {
+        Self { code, error: error.into() }
+    }
+
+    /// The command line itself is wrong.
+    pub fn usage(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim()).to_string();
+        Self { code: BAD_INPUT, error: anyhow::Error::msg(message) }
+    }
+
+    /// Tells it and gives the exit code.
+    pub fn tell(&self, json: bool) -> ExitCode {
+        if json {
+            say::to_stderr(&self.as_json().to_string());
+        } else {
+            say::to_stderr(&format!("error: {}", self.message()));
+        }
+        ExitCode::from(self.code)
+    }
+
+    fn message(&self) -> String {
+        let text = self.error.to_string();
+        // Every problem of a scene has its own line; the count tells that there is more than the last one.
+        match self.scene_errors() {
+            Some(errors) if errors.problems.len() > 1 => {
+                format!("{} problems in {}\n{text}", errors.problems.len(), errors.file)
+            }
+            _ => text,
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        let mut error = json!({ "code": self.code, "message": self.error.to_string() });
+        if let Some(errors) = self.scene_errors() {
+            let problem = |problem: &phyxel_scene::Problem| json!({ "line": problem.line, "path": problem.path, "message": problem.message });
+            error["file"] = json!(errors.file);
+            error["problems"] = errors.problems.iter().map(problem).collect();
+        }
+        json!({ "error": error })
+    }
+
+    fn scene_errors(&self) -> Option<&SceneErrors> {
+        match self.error.downcast_ref::<LoadError>() {
+            Some(LoadError::Wrong(errors)) => Some(errors),
+            _ => None,
+        }
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Self::new(BAD_INPUT, error)
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::new(if error.is_refusal() { BAD_INPUT } else { FAILED }, error)
+    }
+}

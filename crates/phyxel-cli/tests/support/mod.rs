@@ -1,0 +1,126 @@
+//! Calling the program and looking at what it says and leaves behind.
+// Each test file uses its own part of this.
+#![allow(dead_code)]
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A cube that falls on a floor.
+pub const CUBE: &str = r#"version = 1
+title = "A falling cube"
+duration = 0.5
+frame_rate = 30
+seed = 7
+
+[[bodies]]
+name = "cube"
+model = "shape"
+material = "rubber"
+shape = { kind = "box", size = [0.3, 0.3, 0.3] }
+spacing = 0.1
+place = { at = [0.0, 0.5, 0.0] }
+
+[[obstacles]]
+name = "floor"
+shape = { kind = "plane", normal = [0.0, 1.0, 0.0] }
+
+[[expect]]
+what = "bodies.cube.centre.1"
+below = 0.49
+"#;
+
+/// Name of a built-in scene.
+pub fn a_builtin_scene() -> &'static str {
+    phyxel_scene::builtin::names().next().unwrap()
+}
+
+/// A folder to call the program in.
+pub struct Desk {
+    folder: TempDir,
+}
+
+/// What a call said.
+#[derive(Debug)]
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Desk {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A folder with this scene as `scene.toml`.
+    pub fn with_scene(text: &str) -> Self {
+        let desk = Self::new();
+        desk.write("scene.toml", text);
+        desk
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_slice(&self.read(name)).unwrap()
+    }
+
+    /// The program with arguments separated by spaces, to be called in this folder.
+    pub fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_phyxel"));
+        command.args(arguments.split_whitespace()).current_dir(self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    pub fn call(&self, arguments: &str) -> Said {
+        Said::from(self.command(arguments).output().unwrap())
+    }
+
+    /// Names of everything in the folder, sorted.
+    pub fn content(&self) -> Vec<String> {
+        names(self.folder.path())
+    }
+}
+
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Said {
+    /// Requires an exit code and words on the error stream.
+    #[track_caller]
+    pub fn must(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        for word in words {
+            assert!(self.err.contains(word), "no {word:?} in {self:?}");
+        }
+        assert!(!self.err.contains("panicked"), "{self:?}");
+    }
+}

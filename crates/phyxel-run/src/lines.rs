@@ -1,0 +1,221 @@
+//! `frames.jsonl`: one line per frame, and nothing in it that differs between two runs of one scene.
+
+use crate::error::{FileError, ResumeError, RunError, SinkError};
+use crate::sink::Sink;
+use phyxel::Frame;
+use phyxel::frame::{BodyReport, Totals};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// What a report says of one frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrameLine {
+    /// Number of the frame; 0 is the start.
+    pub frame: u32,
+    /// s.
+    pub time: f64,
+    /// Steps since the start.
+    pub steps: u64,
+    /// Sums over the world.
+    pub totals: Totals,
+    /// Bodies in the order of their birth.
+    pub bodies: Vec<BodyReport>,
+}
+
+impl From<&Frame> for FrameLine {
+    fn from(frame: &Frame) -> Self {
+        Self {
+            frame: frame.index,
+            time: frame.time,
+            steps: frame.steps,
+            totals: frame.totals,
+            bodies: frame.bodies.iter().map(|body| body.report.clone()).collect(),
+        }
+    }
+}
+
+impl FrameLine {
+    /// As it stands in the file, with the end of the line.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // Keys are texts and values plain, so this cannot fail; an empty line would be found on resume.
+        let mut bytes = serde_json::to_vec(self).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
+    }
+}
+
+/// A writer whose content can be forced to disk.
+pub trait Durable: Write + Send {
+    /// Forces what was written to disk.
+    fn force(&mut self) -> io::Result<()>;
+}
+
+impl Durable for BufWriter<File> {
+    fn force(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.get_ref().sync_data()
+    }
+}
+
+/// Writes a line per frame.
+#[derive(Debug)]
+pub struct FrameLines<W = BufWriter<File>> {
+    path: PathBuf,
+    writer: W,
+    bytes: u64,
+}
+
+impl FrameLines {
+    /// Goes on after the first `keep` bytes of a file; what follows them is cut off.
+    pub fn open(path: impl Into<PathBuf>, keep: u64) -> Result<Self, FileError> {
+        let path = path.into();
+        let opened = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+        let mut file = opened.map_err(|source| FileError::new("create", &path, source))?;
+        let cut = file.set_len(keep).and_then(|()| file.seek(SeekFrom::End(0)));
+        cut.map_err(|source| FileError::new("cut", &path, source))?;
+        Ok(Self { path, writer: BufWriter::new(file), bytes: keep })
+    }
+}
+
+impl<W: Durable> FrameLines<W> {
+    /// Writes to anything; `path` is for messages.
+    pub fn to_writer(path: impl Into<PathBuf>, writer: W) -> Self {
+        Self { path: path.into(), writer, bytes: 0 }
+    }
+
+    fn failed(&self, source: io::Error) -> SinkError {
+        FileError::new("write", &self.path, source).after_bytes(self.bytes).into()
+    }
+}
+
+impl<W: Durable> Sink for FrameLines<W> {
+    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+        let line = FrameLine::from(frame).to_bytes();
+        self.writer.write_all(&line).and_then(|()| self.writer.flush()).map_err(|source| self.failed(source))?;
+        self.bytes += line.len() as u64;
+        Ok(())
+    }
+
+    fn secure(&mut self) -> Result<(), SinkError> {
+        self.writer.force().map_err(|source| self.failed(source))
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.secure()
+    }
+}
+
+/// Reads the lines of the frames up to `last`, shows each to `look`, and says how many bytes they are.
+///
+/// What follows them, a torn line too, is left to be cut off. Writes nothing.
+pub(crate) fn read_kept(path: &Path, last: u32, mut look: impl FnMut(&[u8], &Value)) -> Result<u64, RunError> {
+    let unreadable = |source| RunError::Prepare(FileError::new("read", path, source));
+    let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
+    let (mut kept, mut line) = (0, Vec::new());
+    for frame in 0..=last {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line).map_err(unreadable)?;
+        let wrong =
+            |what| ResumeError::Frames { path: path.to_path_buf(), needed: last, line: u64::from(frame) + 1, what };
+        if line.last() != Some(&b'\n') {
+            return Err(wrong(if length == 0 { "missing" } else { "cut short" }).into());
+        }
+        let value: Value = serde_json::from_slice(&line).map_err(|_| wrong("not JSON"))?;
+        if value["frame"].as_u64() != Some(u64::from(frame)) {
+            return Err(wrong("of another frame").into());
+        }
+        look(&line, &value);
+        kept += length as u64;
+    }
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::two_bodies;
+    use std::fs;
+
+    fn write_frames(path: &Path, keep: u64, frames: std::ops::Range<u32>) {
+        let mut lines = FrameLines::open(path, keep).unwrap();
+        for index in frames {
+            lines.frame(&Frame { index, time: f64::from(index) / 30.0, ..two_bodies() }).unwrap();
+        }
+        lines.finish().unwrap();
+    }
+
+    #[test]
+    fn a_line_has_the_keys_of_the_report() {
+        let value: Value = serde_json::from_slice(&FrameLine::from(&two_bodies()).to_bytes()).unwrap();
+        assert_eq!(value["frame"], 0);
+        assert_eq!(value["totals"]["energy"]["kinetic"], 0.0);
+        assert_eq!(value["bodies"][0]["name"], "soft cube");
+        assert_eq!(value["bodies"][0]["bounds"][1][0], 0.5);
+        assert_eq!(value["bodies"][0]["skin"]["closed"], false);
+    }
+
+    #[test]
+    fn a_resumed_file_is_the_same_as_one_written_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+        write_frames(&whole, 0, 0..9);
+        write_frames(&broken, 0, 0..6);
+        let torn = [fs::read(&broken).unwrap(), b"{\"frame\":6,\"ti".to_vec()].concat();
+        fs::write(&broken, torn).unwrap();
+        let mut seen = 0;
+        let kept = read_kept(&broken, 3, |_, _| seen += 1).unwrap();
+        write_frames(&broken, kept, 4..9);
+        assert_eq!(fs::read(&whole).unwrap(), fs::read(&broken).unwrap());
+        assert_eq!(seen, 4);
+    }
+
+    #[test]
+    fn lost_frames_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("frames.jsonl");
+        write_frames(&path, 0, 0..3);
+        let message = read_kept(&path, 5, |_, _| {}).unwrap_err().to_string();
+        assert!(message.contains("line 4 is missing"), "{message}");
+        write_frames(&path, 0, 2..4);
+        let message = read_kept(&path, 1, |_, _| {}).unwrap_err().to_string();
+        assert!(message.contains("line 1 is of another frame"), "{message}");
+    }
+
+    struct FullDisk {
+        room: usize,
+    }
+
+    impl Write for FullDisk {
+        fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+            if self.room == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            let taken = buffer.len().min(self.room);
+            self.room -= taken;
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Durable for FullDisk {
+        fn force(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_fills_up_is_told_with_the_bytes_that_are_safe() {
+        let length = FrameLine::from(&two_bodies()).to_bytes().len();
+        let mut lines = FrameLines::to_writer("run/frames.jsonl", FullDisk { room: length + 10 });
+        lines.frame(&two_bodies()).unwrap();
+        let message = lines.frame(&two_bodies()).unwrap_err().to_string();
+        assert!(message.contains("frames.jsonl") && message.contains(&format!("after {length} bytes")), "{message}");
+        assert!(message.contains("the disk is full") && message.contains("--resume"), "{message}");
+    }
+}

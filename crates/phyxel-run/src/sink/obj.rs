@@ -1,0 +1,128 @@
+//! Frames as Wavefront OBJ: a named object per body, a mesh where it has a skin and points where it has none.
+
+use crate::durable::write_file;
+use crate::error::SinkError;
+use crate::sink::Sink;
+use crate::sink::sequence::numbered;
+use phyxel::Frame;
+use phyxel::frame::FrameSkin;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Writes `frame_00000.obj` for every frame.
+#[derive(Clone, Debug)]
+pub struct ObjSequence {
+    folder: PathBuf,
+}
+
+impl ObjSequence {
+    /// Files go into `folder`, which must be there.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+}
+
+impl Sink for ObjSequence {
+    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+        let path = numbered(&self.folder, "frame", frame.index, "obj");
+        write_file(&path, |writer| write_frame(writer, frame))?;
+        Ok(())
+    }
+}
+
+/// Numbers given out so far; OBJ counts from 1 over the whole file.
+#[derive(Default)]
+struct Numbers {
+    vertices: usize,
+    normals: usize,
+}
+
+/// Writes the bodies of a frame. Lengths in m.
+pub fn write_frame(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
+    writeln!(writer, "# phyxel frame {} time {}", frame.index, frame.time)?;
+    let mut numbers = Numbers::default();
+    for body in &frame.bodies {
+        writeln!(writer, "o {}", object_name(&body.report.name))?;
+        match &body.skin {
+            Some(skin) => write_mesh(writer, skin, &mut numbers)?,
+            None => write_points(writer, &frame.particles.position[body.particles.clone()], &mut numbers)?,
+        }
+    }
+    Ok(())
+}
+
+fn write_mesh(writer: &mut dyn Write, skin: &FrameSkin, numbers: &mut Numbers) -> io::Result<()> {
+    for position in &skin.positions {
+        writeln!(writer, "v {} {} {}", position.x, position.y, position.z)?;
+    }
+    let with_normals = skin.normals.len() == skin.positions.len();
+    for normal in skin.normals.iter().filter(|_| with_normals) {
+        writeln!(writer, "vn {} {} {}", normal.x, normal.y, normal.z)?;
+    }
+    for triangle in skin.triangles.iter() {
+        let [a, b, c] = triangle.map(|corner| corner as usize + 1 + numbers.vertices);
+        if with_normals {
+            let [na, nb, nc] = triangle.map(|corner| corner as usize + 1 + numbers.normals);
+            writeln!(writer, "f {a}//{na} {b}//{nb} {c}//{nc}")?;
+        } else {
+            writeln!(writer, "f {a} {b} {c}")?;
+        }
+    }
+    numbers.vertices += skin.positions.len();
+    numbers.normals += if with_normals { skin.normals.len() } else { 0 };
+    Ok(())
+}
+
+fn write_points(writer: &mut dyn Write, positions: &[glam::Vec3], numbers: &mut Numbers) -> io::Result<()> {
+    for position in positions {
+        writeln!(writer, "v {} {} {}", position.x, position.y, position.z)?;
+    }
+    for i in 0..positions.len() {
+        writeln!(writer, "p {}", numbers.vertices + i + 1)?;
+    }
+    numbers.vertices += positions.len();
+    Ok(())
+}
+
+/// A name as OBJ can say it: one word.
+fn object_name(name: &str) -> String {
+    name.replace(|c: char| c.is_whitespace() || c.is_control(), "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::two_bodies;
+
+    fn load(frame: &Frame) -> Vec<tobj::Model> {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, frame).unwrap();
+        let options = tobj::LoadOptions::default();
+        let (models, _) =
+            tobj::load_obj_buf(&mut bytes.as_slice(), &options, |_| Err(tobj::LoadError::GenericFailure)).unwrap();
+        models
+    }
+
+    #[test]
+    fn a_skin_reads_back_as_a_mesh_with_normals() {
+        let models = load(&two_bodies());
+        assert_eq!(models[0].name, "soft_cube");
+        assert_eq!(models[0].mesh.indices, [0, 1, 2]);
+        assert_eq!(models[0].mesh.normals[..3], [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_body_without_a_skin_is_written_as_points() {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, &two_bodies()).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.ends_with("o drop\nv 2 0 0\np 4\n"), "{text}");
+    }
+
+    #[test]
+    fn files_are_numbered_from_zero() {
+        let folder = tempfile::tempdir().unwrap();
+        ObjSequence::new(folder.path()).frame(&two_bodies()).unwrap();
+        assert!(folder.path().join("frame_00000.obj").is_file());
+    }
+}

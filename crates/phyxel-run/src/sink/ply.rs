@@ -1,0 +1,177 @@
+//! Frames as binary PLY: particles with what they are, skins as meshes.
+
+use crate::durable::write_file;
+use crate::error::SinkError;
+use crate::sink::Sink;
+use crate::sink::sequence::numbered;
+use phyxel::Frame;
+use phyxel::frame::{FrameBody, FrameSkin};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Writes `particles_00000.ply` for every frame, and `skin_00000.ply` for every frame with a skin.
+#[derive(Clone, Debug)]
+pub struct PlySequence {
+    folder: PathBuf,
+}
+
+impl PlySequence {
+    /// Files go into `folder`, which must be there.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+}
+
+impl Sink for PlySequence {
+    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+        let particles = numbered(&self.folder, "particles", frame.index, "ply");
+        write_file(&particles, |writer| write_particles(writer, frame))?;
+        if frame.bodies.iter().any(|body| body.skin.is_some()) {
+            let skin = numbered(&self.folder, "skin", frame.index, "ply");
+            write_file(&skin, |writer| write_skins(writer, frame))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes all particles of a frame: position, velocity, radius, temperature, phase (0 solid, 1 fluid, 2 gas) and
+/// the number of the body, whose name is in the header. SI units.
+pub fn write_particles(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
+    let columns = &frame.particles;
+    write_opening(writer, frame)?;
+    let count = frame.bodies.iter().map(|body| body.particles.len()).sum::<usize>();
+    writeln!(writer, "element vertex {count}")?;
+    for name in ["x", "y", "z", "vx", "vy", "vz", "radius", "temperature"] {
+        writeln!(writer, "property float {name}")?;
+    }
+    writer.write_all(b"property uchar phase\nproperty uint body\nend_header\n")?;
+    let mut record = Vec::new();
+    for (number, body) in frame.bodies.iter().enumerate() {
+        for i in body.particles.clone() {
+            record.clear();
+            push_floats(&mut record, columns.position[i].as_ref());
+            push_floats(&mut record, columns.velocity[i].as_ref());
+            push_floats(&mut record, &[columns.radius[i], columns.temperature[i]]);
+            record.push(columns.phase[i] as u8);
+            record.extend((number as u32).to_le_bytes());
+            writer.write_all(&record)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes all skins of a frame as one mesh: position, normal, velocity, colour and number of the body per vertex.
+/// SI units.
+pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
+    let skins = || frame.bodies.iter().enumerate().filter_map(|(i, body)| Some((i, body, body.skin.as_ref()?)));
+    write_opening(writer, frame)?;
+    writeln!(writer, "element vertex {}", skins().map(|(_, _, skin)| skin.positions.len()).sum::<usize>())?;
+    for name in ["x", "y", "z", "nx", "ny", "nz", "vx", "vy", "vz"] {
+        writeln!(writer, "property float {name}")?;
+    }
+    for name in ["red", "green", "blue"] {
+        writeln!(writer, "property uchar {name}")?;
+    }
+    writeln!(writer, "property uint body")?;
+    writeln!(writer, "element face {}", skins().map(|(_, _, skin)| skin.triangles.len()).sum::<usize>())?;
+    writer.write_all(b"property list uchar uint vertex_indices\nend_header\n")?;
+    for (number, body, skin) in skins() {
+        write_vertices(writer, number as u32, body, skin)?;
+    }
+    let mut first = 0;
+    for (_, _, skin) in skins() {
+        for triangle in skin.triangles.iter() {
+            let mut record = [3; 13];
+            for (place, corner) in record[1..].chunks_exact_mut(4).zip(triangle) {
+                place.copy_from_slice(&(first + corner).to_le_bytes());
+            }
+            writer.write_all(&record)?;
+        }
+        first += skin.positions.len() as u32;
+    }
+    Ok(())
+}
+
+fn write_vertices(writer: &mut dyn Write, number: u32, body: &FrameBody, skin: &FrameSkin) -> io::Result<()> {
+    let color = body.color.map(|part| (part.clamp(0.0, 1.0) * 255.0).round() as u8);
+    let mut record = Vec::new();
+    for (i, position) in skin.positions.iter().enumerate() {
+        record.clear();
+        push_floats(&mut record, position.as_ref());
+        push_floats(&mut record, skin.normals.get(i).copied().unwrap_or_default().as_ref());
+        push_floats(&mut record, skin.velocities.get(i).copied().unwrap_or_default().as_ref());
+        record.extend(color);
+        record.extend(number.to_le_bytes());
+        writer.write_all(&record)?;
+    }
+    Ok(())
+}
+
+fn write_opening(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
+    writer.write_all(b"ply\nformat binary_little_endian 1.0\n")?;
+    writeln!(writer, "comment phyxel frame {} time {}", frame.index, frame.time)?;
+    for (number, body) in frame.bodies.iter().enumerate() {
+        let name = body.report.name.replace(|c: char| c.is_control(), " ");
+        writeln!(writer, "comment body {number} {name}")?;
+    }
+    Ok(())
+}
+
+fn push_floats(record: &mut Vec<u8>, values: &[f32]) {
+    values.iter().for_each(|value| record.extend(value.to_le_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::two_bodies;
+    use ply_rs_bw::parser::Parser;
+    use ply_rs_bw::ply::{DefaultElement, Ply, Property};
+
+    fn read(write: impl Fn(&mut dyn Write, &Frame) -> io::Result<()>, frame: &Frame) -> Ply<DefaultElement> {
+        let mut bytes = Vec::new();
+        write(&mut bytes, frame).unwrap();
+        Parser::<DefaultElement>::new().read_ply(&mut bytes.as_slice()).unwrap()
+    }
+
+    #[test]
+    fn particles_read_back_as_they_were() {
+        let frame = two_bodies();
+        let ply = read(write_particles, &frame);
+        let vertices = &ply.payload["vertex"];
+        assert_eq!(vertices.len(), 3);
+        assert_eq!(vertices[2]["x"], Property::Float(2.0));
+        assert_eq!(vertices[2]["vz"], Property::Float(-2.0));
+        assert_eq!(vertices[2]["radius"], Property::Float(0.25));
+        assert_eq!(vertices[2]["temperature"], Property::Float(20.0));
+        assert_eq!(vertices[2]["phase"], Property::UChar(1));
+        assert_eq!(vertices[2]["body"], Property::UInt(1));
+    }
+
+    #[test]
+    fn skins_read_back_as_one_mesh() {
+        let ply = read(write_skins, &two_bodies());
+        let (vertices, faces) = (&ply.payload["vertex"], &ply.payload["face"]);
+        assert_eq!((vertices.len(), faces.len()), (3, 1));
+        assert_eq!(vertices[0]["nz"], Property::Float(1.0));
+        assert_eq!(vertices[0]["vx"], Property::Float(0.5));
+        assert_eq!(vertices[0]["red"], Property::UChar(255));
+        assert_eq!(faces[0]["vertex_indices"], Property::ListUInt(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn files_are_numbered_from_zero() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sink = PlySequence::new(folder.path());
+        sink.frame(&two_bodies()).unwrap();
+        assert!(folder.path().join("particles_00000.ply").is_file());
+        assert!(folder.path().join("skin_00000.ply").is_file());
+    }
+
+    #[test]
+    fn a_lost_folder_is_an_error_that_names_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = PlySequence::new(folder.path().join("gone")).frame(&two_bodies()).unwrap_err();
+        assert!(error.to_string().contains("particles_00000.ply"), "{error}");
+    }
+}

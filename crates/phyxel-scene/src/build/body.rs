@@ -1,0 +1,129 @@
+//! Bodies: filling shapes, settings of models, skins.
+
+use crate::error::BuildError;
+use crate::mesh::TriangleMesh;
+use crate::sample::{Random, sample};
+use crate::scene::{BodyDescription, ClusterPlan, ModelDescription, SkinDescription};
+use crate::shape::{Bounds, Placement, Shape};
+use glam::Vec3;
+use phyxel::body::{NewBody, Pose};
+use phyxel::model::ModelSettings;
+use phyxel::model::shape::{Clusters, ShapeSettings};
+use phyxel::skin::{Skin, SkinMesh};
+use std::sync::Arc;
+
+/// What all copies of a body have in common.
+pub(super) struct Mould {
+    /// Sample positions in the body's own frame, m.
+    pub samples: Vec<Vec3>,
+    volume: f64,
+    model: ModelSettings,
+    held: Vec<u32>,
+    skin: Skin,
+}
+
+/// The shape of a body with the scale of its place.
+pub(super) fn scaled_shape(body: &BodyDescription) -> Shape {
+    scaled(body.shape.clone(), body.place.scale)
+}
+
+/// A shape made larger or smaller.
+pub(super) fn scaled(shape: Shape, scale: f32) -> Shape {
+    if scale == 1.0 { shape } else { shape.placed(Placement { scale, ..Placement::default() }) }
+}
+
+/// Numbers of the samples in a region; the scale of a body holds for its regions too.
+pub(super) fn samples_in(samples: &[Vec3], regions: &[Shape], scale: f32) -> Vec<u32> {
+    let inside = |sample: Vec3| regions.iter().any(|region| region.contains(sample / scale));
+    let numbered = samples.iter().enumerate().filter(|(_, sample)| inside(**sample));
+    numbered.map(|(number, _)| number as u32).collect()
+}
+
+/// Fills the shape of a body and prepares what its copies share.
+pub(super) fn mould(
+    body: &BodyDescription,
+    random: &mut Random,
+    limit: usize,
+    warnings: &mut Vec<String>,
+) -> Result<Mould, BuildError> {
+    let shape = scaled_shape(body);
+    let filled = sample(&shape, body.sampler, body.spacing, random.next_u64(), limit)
+        .map_err(|source| BuildError::Sampling { body: body.name.clone(), source })?;
+    let held = samples_in(&filled.positions, &body.held, body.place.scale);
+    if held.is_empty() && !body.held.is_empty() {
+        warnings.push(format!(
+            "body \"{}\": no particle lies in its held regions; they are in the body's own frame",
+            body.name
+        ));
+    }
+    Ok(Mould {
+        model: model_settings(&body.model, shape.bounds()),
+        skin: make_skin(body, &shape)?,
+        samples: filled.positions,
+        volume: filled.volume,
+        held,
+    })
+}
+
+/// A copy of a body.
+pub(super) fn cast(body: &BodyDescription, mould: &Mould, name: String, pose: Pose) -> NewBody {
+    NewBody {
+        name,
+        material: body.material.clone(),
+        model: mould.model.clone(),
+        samples: mould.samples.clone(),
+        volume: mould.volume,
+        spacing: body.spacing,
+        radius: body.radius,
+        pose,
+        velocity: body.velocity,
+        spin: body.spin,
+        temperature: body.temperature,
+        held: mould.held.clone(),
+        self_contact: body.self_contact,
+        skin: mould.skin.clone(),
+    }
+}
+
+fn model_settings(model: &ModelDescription, bounds: Option<Bounds>) -> ModelSettings {
+    match model {
+        ModelDescription::Shape { mode, beta, clusters, overlap, tau, damping_rate, keep_volume } => {
+            ModelSettings::Shape(ShapeSettings {
+                mode: *mode,
+                beta: *beta,
+                clusters: plan_clusters(*clusters, bounds),
+                overlap: *overlap,
+                tau: *tau,
+                damping_rate: *damping_rate,
+                keep_volume: *keep_volume,
+            })
+        }
+    }
+}
+
+pub(super) fn plan_clusters(plan: ClusterPlan, bounds: Option<Bounds>) -> Clusters {
+    match plan {
+        ClusterPlan::Counts(counts) => Clusters::Counts(counts),
+        ClusterPlan::Size(size) => Clusters::Size(size),
+        ClusterPlan::Longest(count) => {
+            let size = bounds.map_or(Vec3::ONE, |bounds| bounds.size());
+            let edge = size.max_element() / count as f32;
+            Clusters::Counts(size.to_array().map(|length| (length / edge).round().max(1.0) as u32))
+        }
+    }
+}
+
+fn make_skin(body: &BodyDescription, shape: &Shape) -> Result<Skin, BuildError> {
+    let surface: TriangleMesh = match &body.skin {
+        SkinDescription::Particles => return Ok(Skin::Particles),
+        SkinDescription::Mesh { mesh: Some(mesh), .. } => {
+            let mut mesh = mesh.as_ref().clone();
+            mesh.positions.iter_mut().for_each(|position| *position *= body.place.scale);
+            mesh
+        }
+        SkinDescription::Mesh { mesh: None, cell } => shape
+            .surface(cell.unwrap_or(0.5 * body.spacing))
+            .map_err(|source| BuildError::Skin { body: body.name.clone(), source })?,
+    };
+    Ok(Skin::Mesh(Arc::new(SkinMesh { positions: surface.positions, triangles: surface.triangles })))
+}

@@ -1,0 +1,147 @@
+//! Makes a world of a scene: fills shapes, places copies, sets up obstacles, schedules events.
+
+mod body;
+mod copies;
+mod event;
+mod inside;
+mod obstacle;
+mod overlap;
+#[cfg(test)]
+mod tests;
+
+use crate::error::BuildError;
+use crate::sample::{Random, estimate};
+use crate::scene::Scene;
+use body::Mould;
+use phyxel::World;
+use phyxel::world::Settings;
+
+/// Choices that are not the scene's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// Most particles of all bodies together.
+    pub max_particles: usize,
+    /// Start of everything random, instead of the scene's.
+    pub seed: Option<u64>,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self { max_particles: 10_000_000, seed: None }
+    }
+}
+
+/// A world, ready to go.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The world at time 0, its events scheduled.
+    pub world: World,
+    /// What is probably not meant, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Most warnings of one kind.
+const WARNINGS: usize = 10;
+
+impl Scene {
+    /// Makes a world of the scene.
+    pub fn build(&self, options: &BuildOptions) -> Result<Built, BuildError> {
+        let random = Random::new(options.seed.unwrap_or(self.seed));
+        let mut warnings = Vec::new();
+        self.check_size(options.max_particles)?;
+        let mut world = World::new(self.settings())?;
+        for material in &self.materials {
+            world.add_material(material.clone())?;
+        }
+        for description in &self.obstacles {
+            world.add_obstacle(obstacle::make(description, &mut warnings)?)?;
+        }
+        let moulds = self.make_bodies(&mut world, &random, options.max_particles, &mut warnings)?;
+        let cast = event::Cast { bodies: &self.bodies, moulds: &moulds };
+        for event in &self.events {
+            let commands = event::commands(event, &cast, &mut warnings);
+            commands.into_iter().for_each(|command| world.schedule(event.at, command));
+        }
+        self.warn(&world, &mut warnings);
+        Ok(Built { world, warnings })
+    }
+
+    fn settings(&self) -> Settings {
+        let usual = Settings::default();
+        Settings {
+            gravity: self.gravity,
+            frame_rate: self.frame_rate,
+            substeps: self.step.substeps,
+            max_step: self.step.max_step.unwrap_or(usual.max_step),
+            max_substeps: self.step.max_substeps.unwrap_or(usual.max_substeps),
+            contact_rounds: self.step.contact_rounds.unwrap_or(usual.contact_rounds),
+        }
+    }
+
+    /// Counts particles before any is made.
+    fn check_size(&self, limit: usize) -> Result<(), BuildError> {
+        let mut bodies = Vec::with_capacity(self.bodies.len());
+        for body in &self.bodies {
+            let shape = body::scaled_shape(body);
+            if shape.bounds().is_none() {
+                let source = crate::sample::SampleError::Unbounded;
+                return Err(BuildError::Sampling { body: body.name.clone(), source });
+            }
+            // Casting saturates, and no limit is that large.
+            let one = estimate(&shape, body.sampler, body.spacing).ceil() as u64;
+            bodies.push((body.name.clone(), one.saturating_mul(body.count())));
+        }
+        refuse_too_many(bodies, limit)
+    }
+
+    fn make_bodies(
+        &self,
+        world: &mut World,
+        random: &Random,
+        limit: usize,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<Mould>, BuildError> {
+        let mut moulds = Vec::with_capacity(self.bodies.len());
+        for (number, body) in self.bodies.iter().enumerate() {
+            moulds.push(body::mould(body, &mut random.fork(2 * number as u64), limit, warnings)?);
+        }
+        let made = self.bodies.iter().zip(&moulds);
+        let counts = made.map(|(body, mould)| (body.name.clone(), mould.samples.len() as u64 * body.count()));
+        refuse_too_many(counts.collect(), limit)?;
+        for (number, (body, mould)) in self.bodies.iter().zip(&moulds).enumerate() {
+            let mut random = random.fork(2 * number as u64 + 1);
+            let poses = copies::place(body, mould, &mut random, warnings)?;
+            for (copy, pose) in poses.into_iter().enumerate() {
+                world.add_body(body::cast(body, mould, body.name_of(copy as u64), pose))?;
+            }
+        }
+        Ok(moulds)
+    }
+
+    /// Looks for what is probably not meant.
+    fn warn(&self, world: &World, warnings: &mut Vec<String>) {
+        if self.bodies.is_empty() {
+            warnings.push("the scene has no bodies; add [[bodies]]".to_string());
+        }
+        warnings.extend(shortened(overlap::find(world)));
+        warnings.extend(shortened(inside::find(world, &self.obstacles)));
+    }
+}
+
+fn refuse_too_many(bodies: Vec<(String, u64)>, limit: usize) -> Result<(), BuildError> {
+    let total = bodies.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
+    if total > limit as u64 {
+        return Err(BuildError::TooManyParticles { total, limit: limit as u64, bodies });
+    }
+    Ok(())
+}
+
+/// The first warnings of many, and how many more there are.
+fn shortened(mut warnings: Vec<String>) -> Vec<String> {
+    if warnings.len() > WARNINGS {
+        let more = warnings.len() - WARNINGS;
+        warnings.truncate(WARNINGS);
+        warnings.push(format!("and {more} more warnings of this kind"));
+    }
+    warnings
+}

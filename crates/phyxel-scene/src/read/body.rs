@@ -1,0 +1,225 @@
+//! Bodies in files.
+
+use super::copies::read_copies;
+use super::cursor::{Field, Reader};
+use super::quantity::Quantity;
+use super::read_name;
+use super::shape::{Files, kind_is_known, read_placement, read_shape, read_shape_keys};
+use crate::document::Value;
+use crate::sample::Sampler;
+use crate::scene::{BodyDescription, ClusterPlan, ModelDescription, SkinDescription};
+use crate::shape::Shape;
+use glam::Vec3;
+use phyxel::model::ModelKind;
+use phyxel::model::shape::{ShapeMode, ShapeSettings};
+use std::sync::Arc;
+
+pub(super) const MODES: [(&str, ShapeMode); 3] =
+    [("rigid", ShapeMode::Rigid), ("linear", ShapeMode::Linear), ("quadratic", ShapeMode::Quadratic)];
+
+const SAMPLERS: [(&str, Sampler); 3] =
+    [("lattice", Sampler::Lattice), ("ccp", Sampler::Ccp), ("poisson", Sampler::Poisson)];
+
+/// One body. The name of its material is checked by whoever knows the materials.
+pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescription> {
+    let mut reader = field.table()?;
+    let name = reader.need("name", || "a name of its own".into()).and_then(|field| read_name(&field));
+    let material = reader.need("material", || "the name of a material or of a preset".into());
+    let material = material.and_then(|field| field.text());
+    let kind = read_model_kind(&mut reader);
+    let (shape, beside) = read_body_shape(&mut reader, files);
+    let model = read_model(&mut reader, kind, beside);
+    let spacing = reader.need_number("spacing", Quantity::positive("m"));
+    let sampler = reader.field("sampler").and_then(|field| field.choice("sampler", &SAMPLERS));
+    let place = reader.field("place").and_then(|field| read_placement(&field));
+    let velocity = reader.vector("velocity", Quantity::any("m/s"));
+    let spin = reader.vector("spin", Quantity::any("rad/s"));
+    let temperature = reader.number("temperature", Quantity::any("temperature"));
+    let radius = reader.number("radius", Quantity::positive("m"));
+    let skin = reader.field("skin").and_then(|field| read_skin(&field, files));
+    let held = reader.items("held").iter().map(|item| read_shape(item, files)).collect::<Vec<_>>();
+    let self_contact = reader.flag("self_contact");
+    let copies = reader.field("copies").and_then(|field| read_copies(&field, files));
+    reader.finish();
+    Some(BodyDescription {
+        name: name?,
+        model: model?,
+        material: material?.to_string(),
+        shape: shape?,
+        spacing: spacing?,
+        sampler: sampler.unwrap_or(Sampler::Lattice),
+        place: place.unwrap_or_default(),
+        velocity: velocity.unwrap_or(Vec3::ZERO),
+        spin: spin.unwrap_or(Vec3::ZERO),
+        temperature: temperature.unwrap_or(0.0),
+        radius,
+        skin: skin.unwrap_or_default(),
+        held: held.into_iter().flatten().collect(),
+        self_contact: self_contact.unwrap_or(false),
+        copies,
+    })
+}
+
+fn read_model_kind(reader: &mut Reader) -> Option<ModelKind> {
+    let words = ModelKind::ALL.map(|kind| (kind.name(), kind));
+    let known = || format!("one of {}", super::words::listed(words.map(|(word, _)| word)));
+    reader.need("model", known)?.choice("model", &words)
+}
+
+/// The shape of a body, and the settings for shape matching that stand in the same table.
+///
+/// The settings of a model stand in a table of the model's name; that of shape matching is taken by the
+/// geometry. So they may stand beside it, or in a table `matching`.
+fn read_body_shape(reader: &mut Reader, files: &mut Files) -> (Option<Shape>, Matching) {
+    let Some(mut table) = reader.need("shape", || "a shape".into()).and_then(|field| field.table()) else {
+        return (None, Matching::default());
+    };
+    let shape = read_shape_keys(&mut table, files);
+    let beside = read_matching(&mut table);
+    if kind_is_known(&mut table) {
+        table.finish();
+    }
+    if let Some(Shape::Plane { .. }) = shape {
+        reader.object("has the shape of a plane, which has no end; a body needs a shape with an end, such as a box");
+        return (None, beside);
+    }
+    (shape, beside)
+}
+
+fn read_model(reader: &mut Reader, kind: Option<ModelKind>, beside: Matching) -> Option<ModelDescription> {
+    let own = reader.field("matching").and_then(|field| {
+        let mut table = field.table()?;
+        let own = read_matching(&mut table);
+        table.finish();
+        Some(own)
+    });
+    let own = own.unwrap_or_default();
+    if let Some(key) = own.common_key(&beside) {
+        reader.object(format!("says \"{key}\" both in \"shape\" and in \"matching\"; say it once"));
+    }
+    match kind? {
+        ModelKind::Shape => Some(own.or(beside).described()),
+    }
+}
+
+/// Settings for shape matching, as far as a table has them.
+#[derive(Clone, Copy, Default)]
+struct Matching {
+    mode: Option<ShapeMode>,
+    beta: Option<f32>,
+    clusters: Option<ClusterPlan>,
+    overlap: Option<f32>,
+    tau: Option<f32>,
+    damping_rate: Option<f32>,
+    keep_volume: Option<bool>,
+}
+
+fn read_matching(reader: &mut Reader) -> Matching {
+    Matching {
+        mode: reader.field("mode").and_then(|field| field.choice("mode", &MODES)),
+        beta: reader.number("beta", Quantity::part()),
+        clusters: reader.field("clusters").and_then(|field| read_clusters(&field)),
+        overlap: reader.number("overlap", Quantity::part()),
+        tau: reader.number("tau", Quantity::not_negative("s")),
+        damping_rate: reader.number("damping_rate", Quantity::not_negative("1/s")),
+        keep_volume: reader.flag("keep_volume"),
+    }
+}
+
+impl Matching {
+    /// A key that both have.
+    fn common_key(&self, other: &Self) -> Option<&'static str> {
+        let keys = [
+            ("mode", self.mode.is_some() && other.mode.is_some()),
+            ("beta", self.beta.is_some() && other.beta.is_some()),
+            ("clusters", self.clusters.is_some() && other.clusters.is_some()),
+            ("overlap", self.overlap.is_some() && other.overlap.is_some()),
+            ("tau", self.tau.is_some() && other.tau.is_some()),
+            ("damping_rate", self.damping_rate.is_some() && other.damping_rate.is_some()),
+            ("keep_volume", self.keep_volume.is_some() && other.keep_volume.is_some()),
+        ];
+        keys.iter().find(|(_, both)| *both).map(|(key, _)| *key)
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            mode: self.mode.or(other.mode),
+            beta: self.beta.or(other.beta),
+            clusters: self.clusters.or(other.clusters),
+            overlap: self.overlap.or(other.overlap),
+            tau: self.tau.or(other.tau),
+            damping_rate: self.damping_rate.or(other.damping_rate),
+            keep_volume: self.keep_volume.or(other.keep_volume),
+        }
+    }
+
+    /// With the engine's own choice for what is not said.
+    fn described(self) -> ModelDescription {
+        let usual = ShapeSettings::default();
+        ModelDescription::Shape {
+            mode: self.mode.unwrap_or(usual.mode),
+            beta: self.beta.unwrap_or(usual.beta),
+            clusters: self.clusters.unwrap_or(ClusterPlan::Counts([1; 3])),
+            overlap: self.overlap.unwrap_or(usual.overlap),
+            tau: self.tau.or(usual.tau),
+            damping_rate: self.damping_rate.or(usual.damping_rate),
+            keep_volume: self.keep_volume.unwrap_or(usual.keep_volume),
+        }
+    }
+}
+
+/// Most groups of particles along one side of a body.
+const GROUPS: u32 = 1024;
+
+/// `[2, 3, 2]`, `4` (along the longest side) or `{ size = 0.1 }`.
+fn read_clusters(field: &Field) -> Option<ClusterPlan> {
+    let limited = |most: u32| {
+        if most > GROUPS {
+            field.object(format!("makes {most} groups along one side, but there may be at most {GROUPS}"));
+        }
+        most <= GROUPS
+    };
+    match field.node.value {
+        Value::List(_) => {
+            let counts = field.counts(1).filter(|counts| limited(counts.iter().copied().max().unwrap_or(1)));
+            counts.map(ClusterPlan::Counts)
+        }
+        Value::Table(_) => {
+            let mut reader = field.table()?;
+            let size = reader.need_number("size", Quantity::positive("m"));
+            reader.finish();
+            size.map(ClusterPlan::Size)
+        }
+        Value::Integer(_) => field.count(1).filter(|count| limited(*count)).map(ClusterPlan::Longest),
+        _ => {
+            let found = field.node.describe();
+            field.object(format!(
+                "is {found}, but must be a number (along the longest side), [2, 2, 2] (along x, y, z) or {{ size = 0.1 }} (m)"
+            ));
+            None
+        }
+    }
+}
+
+/// `{ kind = "particles" }` or `{ kind = "mesh", path = "fine.obj", cell = 0.01 }`.
+fn read_skin(field: &Field, files: &mut Files) -> Option<SkinDescription> {
+    let mut reader = field.table()?;
+    let kinds = [("particles", false), ("mesh", true)];
+    let has_mesh = reader.need("kind", || "particles or mesh".into()).map(|field| field.choice("kind of skin", &kinds));
+    let has_mesh = match has_mesh {
+        Some(known) => known?,
+        None => false,
+    };
+    if !has_mesh {
+        reader.finish();
+        return Some(SkinDescription::Particles);
+    }
+    let path = reader.field("path");
+    let cell = reader.number("cell", Quantity::positive("m"));
+    reader.finish();
+    let mesh = match path {
+        Some(path) => Some(Arc::new(files.mesh(&path)?)),
+        None => None,
+    };
+    Some(SkinDescription::Mesh { mesh, cell })
+}

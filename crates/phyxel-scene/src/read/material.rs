@@ -1,0 +1,180 @@
+//! Materials in files.
+
+use super::cursor::{Field, Reader};
+use super::quantity::Quantity;
+use crate::document::Value;
+use crate::presets;
+use phyxel::material::{Curve, Fluid, Friction, Heat, Material, Plasticity};
+
+const PRESSURE: Quantity = Quantity::positive("Pa");
+pub(super) const POISSON: Quantity = Quantity::between(-1.0, 0.5, "");
+
+/// A material of a file: its preset, if it names one, with the changes it makes.
+pub(super) fn read_named_material(name: &str, field: &Field) -> Option<Material> {
+    let mut reader = field.table()?;
+    let preset = reader.field("preset").and_then(|field| {
+        let word = field.text()?;
+        let preset = presets::material(word);
+        if preset.is_none() {
+            field.unknown("preset", word, presets::names());
+        }
+        preset
+    });
+    let start = preset.unwrap_or_default();
+    Some(read_material(reader, Material { name: name.to_string(), ..start }))
+}
+
+/// A material that starts from another one.
+pub(crate) fn read_material(mut reader: Reader, start: Material) -> Material {
+    let material = Material {
+        name: start.name,
+        density: reader.number("density", Quantity::positive("kg/m3")).unwrap_or(start.density),
+        young_modulus: reader
+            .field("young_modulus")
+            .and_then(|field| read_young_modulus(&field))
+            .unwrap_or(start.young_modulus),
+        poisson_ratio: reader.number("poisson_ratio", POISSON).unwrap_or(start.poisson_ratio),
+        damping: reader.number("damping", Quantity::not_negative("")).unwrap_or(start.damping),
+        strength: reader.field("strength").and_then(|field| read_strength(&field)).unwrap_or(start.strength),
+        plasticity: reader.field("plasticity").and_then(|field| read_plasticity(&field)).unwrap_or(start.plasticity),
+        friction: reader.field("friction").and_then(|field| read_friction(&field)).unwrap_or(start.friction),
+        restitution: reader.number("restitution", Quantity::part()).unwrap_or(start.restitution),
+        heat: reader.field("heat").and_then(|field| read_heat(&field, start.heat)).unwrap_or(start.heat),
+        fluid: reader.field("fluid").and_then(|field| read_fluid(&field, start.fluid)).unwrap_or(start.fluid),
+        color: reader.field("color").and_then(|field| read_color(&field)).unwrap_or(start.color),
+    };
+    reader.finish();
+    material
+}
+
+/// A number, or points of temperature and value: `[[0.0, 2.0e4], [8.0, 0.0]]`.
+pub(super) fn read_young_modulus(field: &Field) -> Option<Curve> {
+    if !matches!(field.node.value, Value::List(_)) {
+        return field.number(PRESSURE).map(|value| Curve::constant(value as f32));
+    }
+    let items = field.items()?;
+    if items.is_empty() {
+        field.object("is an empty curve, but must have at least one point [temperature, Pa]");
+    }
+    let points: Vec<Option<(f32, f32)>> = items.iter().map(read_point).collect();
+    let points = points.into_iter().collect::<Option<Vec<_>>>()?;
+    if let Some(pair) = points.windows(2).position(|pair| pair[0].0 >= pair[1].0) {
+        let (before, after) = (points[pair].0, points[pair + 1].0);
+        items[pair + 1].object(format!("has temperature {after} after {before}, but temperatures must rise"));
+        return None;
+    }
+    if !points.is_empty() && points.iter().all(|(_, value)| *value == 0.0) {
+        field.object("is zero at every temperature, but must be positive (Pa) at one of them");
+        return None;
+    }
+    Curve::new(points)
+}
+
+fn read_point(item: &Field) -> Option<(f32, f32)> {
+    let numbers = item.items()?;
+    let [temperature, value] = &numbers[..] else {
+        item.object(format!("is a list of {}, but must be a point [temperature, Pa]", numbers.len()));
+        return None;
+    };
+    let temperature = temperature.number(Quantity::any("temperature"));
+    let value = value.number(Quantity::not_negative("Pa"));
+    Some((temperature? as f32, value? as f32))
+}
+
+/// A stress, or `false` for what never breaks.
+pub(super) fn read_strength(field: &Field) -> Option<Option<f32>> {
+    if field.node.value == Value::Flag(false) {
+        return Some(None);
+    }
+    field.number(PRESSURE).map(|stress| Some(stress as f32))
+}
+
+/// `{ yield = 0.05, creep = 5.0, max = 0.5 }`, or `false` for what is elastic.
+pub(super) fn read_plasticity(field: &Field) -> Option<Option<Plasticity>> {
+    if field.node.value == Value::Flag(false) {
+        return Some(None);
+    }
+    let mut reader = field.table()?;
+    let yield_strain = reader.need_number("yield", Quantity::not_negative(""));
+    let creep = reader.need_number("creep", Quantity::positive("1/s"));
+    let max = reader.need_number("max", Quantity::positive(""));
+    reader.finish();
+    Some(Some(Plasticity { yield_strain: yield_strain?, creep: creep?, max: max? }))
+}
+
+/// One number for both, or `{ static = 0.8, kinetic = 0.6 }`.
+pub(super) fn read_friction(field: &Field) -> Option<Friction> {
+    let quantity = Quantity::not_negative("");
+    if !matches!(field.node.value, Value::Table(_)) {
+        let both = field.number(quantity)? as f32;
+        return Some(Friction { r#static: both, kinetic: both });
+    }
+    let mut reader = field.table()?;
+    let at_rest = reader.need_number("static", quantity);
+    let sliding = reader.number("kinetic", quantity);
+    reader.finish();
+    let at_rest = at_rest?;
+    let sliding = sliding.unwrap_or(at_rest);
+    if sliding > at_rest {
+        field
+            .object(format!("has kinetic = {sliding} above static = {at_rest}; sliding friction cannot be the larger"));
+        return None;
+    }
+    Some(Friction { r#static: at_rest, kinetic: sliding })
+}
+
+fn read_heat(field: &Field, start: Heat) -> Option<Heat> {
+    let mut reader = field.table()?;
+    let temperature = Quantity::any("temperature");
+    let heat = Heat {
+        conductivity: reader.number("conductivity", Quantity::not_negative("W/(m K)")).unwrap_or(start.conductivity),
+        specific_heat: reader.number("specific_heat", Quantity::positive("J/(kg K)")).unwrap_or(start.specific_heat),
+        softening: reader.number("softening", temperature).or(start.softening),
+        melting: reader.number("melting", temperature).or(start.melting),
+        boiling: reader.number("boiling", temperature).or(start.boiling),
+        latent: reader.number("latent", Quantity::not_negative("J/kg")).unwrap_or(start.latent),
+        expansion: reader.number("expansion", Quantity::any("1/K")).unwrap_or(start.expansion),
+    };
+    reader.finish();
+    check_phases(field, &heat);
+    Some(heat)
+}
+
+/// Matter softens, melts and boils in this order.
+fn check_phases(field: &Field, heat: &Heat) {
+    if let (Some(softening), Some(melting)) = (heat.softening, heat.melting)
+        && softening > melting
+    {
+        field.object(format!("has melting = {melting} below softening = {softening}; matter softens before it melts"));
+    }
+    if let (Some(melting), Some(boiling)) = (heat.melting, heat.boiling)
+        && melting >= boiling
+    {
+        field.object(format!("has boiling = {boiling}, but it must be above melting = {melting}"));
+    }
+    if heat.latent > 0.0 && heat.melting.is_none() {
+        field.object(format!("has latent = {} without melting; give the temperature at which it melts", heat.latent));
+    }
+}
+
+fn read_fluid(field: &Field, start: Fluid) -> Option<Fluid> {
+    let mut reader = field.table()?;
+    let viscosity = reader.number("viscosity", Quantity::not_negative("Pa s"));
+    let surface_tension = reader.number("surface_tension", Quantity::not_negative("N/m"));
+    reader.finish();
+    Some(Fluid {
+        viscosity: viscosity.unwrap_or(start.viscosity),
+        surface_tension: surface_tension.unwrap_or(start.surface_tension),
+    })
+}
+
+/// `"#rrggbb"`.
+pub(super) fn read_color(field: &Field) -> Option<[f32; 3]> {
+    let text = field.text()?;
+    let digits = text.strip_prefix('#').filter(|rest| rest.len() == 6 && rest.bytes().all(|it| it.is_ascii_hexdigit()));
+    let Some(number) = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {
+        field.object(format!("is {text:?}, but must be a colour such as \"#f2d16b\" (red, green, blue)"));
+        return None;
+    };
+    Some([16, 8, 0].map(|shift| (number >> shift & 0xff) as f32 / 255.0))
+}

@@ -1,0 +1,159 @@
+//! Bodies as a scene file describes them.
+
+use crate::mesh::TriangleMesh;
+use crate::sample::Sampler;
+use crate::shape::{Placement, Shape};
+use glam::Vec3;
+use phyxel::model::ModelKind;
+use phyxel::model::shape::ShapeMode;
+use std::sync::Arc;
+
+/// A body, or many of a kind.
+#[derive(Clone, Debug)]
+pub struct BodyDescription {
+    /// Unique name; copies are numbered `name-1`, `name-2`, ...
+    pub name: String,
+    /// The model that moves it, with its settings.
+    pub model: ModelDescription,
+    /// Name of a material of the scene.
+    pub material: String,
+    /// Its form in its own frame.
+    pub shape: Shape,
+    /// Distance of its particles, m.
+    pub spacing: f32,
+    /// How its form is filled with particles.
+    pub sampler: Sampler,
+    /// Where its own frame is; the scale holds for form, held regions and skin, not for the spacing.
+    pub place: Placement,
+    /// m/s.
+    pub velocity: Vec3,
+    /// Angular velocity about the origin of its own frame, rad/s.
+    pub spin: Vec3,
+    /// Temperature at the start, in the scene's scale.
+    pub temperature: f32,
+    /// Radius of the contact spheres, m; half the spacing if `None`.
+    pub radius: Option<f32>,
+    /// How it is shown.
+    pub skin: SkinDescription,
+    /// Regions of its own frame whose particles do not move.
+    pub held: Vec<Shape>,
+    /// Whether its own particles collide with each other where they are not near at rest.
+    pub self_contact: bool,
+    /// How it is repeated; `None` for a single body.
+    pub copies: Option<Copies>,
+}
+
+impl BodyDescription {
+    /// Number of bodies it makes.
+    pub fn count(&self) -> u64 {
+        match &self.copies {
+            None => 1,
+            Some(Copies::Grid { counts, .. }) => counts.iter().map(|count| u64::from(*count)).product(),
+            Some(Copies::Stack { count, .. } | Copies::Random { count, .. }) => u64::from(*count),
+        }
+    }
+
+    /// Name of the body with a number, counted from 0.
+    pub fn name_of(&self, number: u64) -> String {
+        if self.copies.is_some() { format!("{}-{}", self.name, number + 1) } else { self.name.clone() }
+    }
+
+    /// Whether one of the bodies it makes has this name.
+    pub fn makes(&self, name: &str) -> bool {
+        if self.copies.is_none() {
+            return self.name == name;
+        }
+        let number = name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('-'));
+        let plain = number.filter(|digits| !digits.starts_with('0') && digits.bytes().all(|it| it.is_ascii_digit()));
+        plain.and_then(|digits| digits.parse().ok()).is_some_and(|number: u64| number >= 1 && number <= self.count())
+    }
+}
+
+/// How a body is repeated.
+#[derive(Clone, Debug)]
+pub enum Copies {
+    /// In rows, columns and layers, the first at the body's place.
+    Grid {
+        /// Along x, y and z.
+        counts: [u32; 3],
+        /// Distances along x, y and z, m.
+        step: Vec3,
+        /// Largest random offset along each axis, m.
+        jitter: f32,
+    },
+    /// One after the other, the first at the body's place.
+    Stack {
+        /// How many.
+        count: u32,
+        /// From one to the next, m.
+        step: Vec3,
+        /// Largest random offset along each axis, m.
+        jitter: f32,
+    },
+    /// At random, as far as possible without touching each other.
+    Random {
+        /// How many.
+        count: u32,
+        /// Where the centres of the copies may be; a shape around the body's place.
+        region: Box<Shape>,
+        /// Whether each copy is turned at random.
+        turn: bool,
+    },
+}
+
+/// A model with its settings, as a file writes them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelDescription {
+    /// Shape matching.
+    Shape {
+        /// Kinds of deformation the goal shape follows.
+        mode: ShapeMode,
+        /// Part of the deformation that the goal shape follows, 0 to 1.
+        beta: f32,
+        /// Groups of particles that are matched together.
+        clusters: ClusterPlan,
+        /// How far a group reaches into its neighbour, as a part of its own size, 0 to 1.
+        overlap: f32,
+        /// Time constant of the pull, s; `None` follows the material.
+        tau: Option<f32>,
+        /// Rate at which motion that is not rigid dies away, 1/s; `None` follows the material.
+        damping_rate: Option<f32>,
+        /// Whether the linear part of the goal keeps the volume.
+        keep_volume: bool,
+    },
+}
+
+impl ModelDescription {
+    /// The model these settings are for.
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Self::Shape { .. } => ModelKind::Shape,
+        }
+    }
+}
+
+/// How the particles of a body are grouped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ClusterPlan {
+    /// So many along x, y and z.
+    Counts([u32; 3]),
+    /// So many along the longest side, near-cubical ones along the others.
+    Longest(u32),
+    /// Cubes of about this edge, m.
+    Size(f32),
+}
+
+/// How a body is shown.
+#[derive(Clone, Debug, Default)]
+pub enum SkinDescription {
+    /// Its particles.
+    #[default]
+    Particles,
+    /// A surface it carries along.
+    Mesh {
+        /// A mesh in the body's own frame; `None` takes the surface of its shape.
+        mesh: Option<Arc<TriangleMesh>>,
+        /// Details of the surface of a shape that is no mesh, m; half the spacing if `None`.
+        cell: Option<f32>,
+    },
+}

@@ -1,0 +1,86 @@
+//! A scene as its file describes it: plain values, checked, not yet a world.
+
+mod body;
+mod event;
+mod expectation;
+mod obstacle;
+
+pub use body::{BodyDescription, ClusterPlan, Copies, ModelDescription, SkinDescription};
+pub use event::{Action, Event};
+pub use expectation::{Expectation, ExpectedValue, Moment, Subject};
+pub use obstacle::{ObstacleDescription, PlaceKey};
+
+use crate::shape::Placement;
+use glam::Vec3;
+use phyxel::body::Pose;
+use phyxel::material::Material;
+
+/// The version of the file format that this crate reads.
+pub const VERSION: u32 = 1;
+
+/// A scene: everything a file says.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Name of the scene: that of its file without ending, or of the built-in scene.
+    pub name: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// Simulated time, s.
+    pub duration: f64,
+    /// Frames per simulated second.
+    pub frame_rate: f64,
+    /// Start of everything random.
+    pub seed: u64,
+    /// m/s2; y is up.
+    pub gravity: Vec3,
+    /// From where pictures are taken; `None` leaves it to whoever takes them.
+    pub camera: Option<Camera>,
+    /// How time is cut into steps.
+    pub step: StepDescription,
+    /// Materials by name, with their presets worked in; presets that bodies name directly are among them.
+    pub materials: Vec<Material>,
+    /// Matter.
+    pub bodies: Vec<BodyDescription>,
+    /// What does not give way.
+    pub obstacles: Vec<ObstacleDescription>,
+    /// What happens at given times, in the order of the file.
+    pub events: Vec<Event>,
+    /// What has to come true.
+    pub expectations: Vec<Expectation>,
+}
+
+impl Scene {
+    /// Number of frames after the first, which shows the start.
+    pub fn frames(&self) -> u32 {
+        (self.duration * self.frame_rate).round().max(1.0) as u32
+    }
+}
+
+/// Where pictures are taken from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Camera {
+    /// Where the camera is, m.
+    pub eye: Vec3,
+    /// What it looks at, m.
+    pub target: Vec3,
+    /// Vertical angle of view, degrees.
+    pub field_of_view: f32,
+}
+
+/// How time is cut into steps; what is `None` is left to the engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepDescription {
+    /// Sub-steps of every frame.
+    pub substeps: Option<u32>,
+    /// Longest step, s.
+    pub max_step: Option<f64>,
+    /// Most sub-steps of a frame when they are chosen automatically.
+    pub max_substeps: Option<u32>,
+    /// Rounds of the contact solver per step.
+    pub contact_rounds: Option<u32>,
+}
+
+/// The rigid part of a placement.
+pub(crate) fn pose_of(placement: &Placement) -> Pose {
+    Pose { at: placement.at, turn: placement.rotation() }
+}

@@ -1,0 +1,214 @@
+//! Carrying out commands.
+
+use crate::command::{Command, Drag, Region, Setting, Target};
+use crate::error::{StepError, WorldError};
+use crate::particles::Flags;
+use crate::step::StepContext;
+use crate::world::World;
+use glam::Vec3;
+
+/// Carries out what is due: first scheduled commands in the order of their times, then queued ones.
+pub(crate) fn apply_commands(world: &mut World, context: &StepContext) -> Result<(), StepError> {
+    // A step may start a rounding error before the time it is meant to start at.
+    let due = world.schedule.partition_point(|scheduled| scheduled.at <= context.time + 1e-9);
+    let mut commands: Vec<Command> = world.schedule.drain(..due).map(|scheduled| scheduled.command).collect();
+    commands.append(&mut world.pending);
+    for command in commands {
+        world.apply(command).map_err(|source| StepError::Command { time: context.time, source })?;
+    }
+    for model in &mut world.models {
+        model.prepare(&world.bodies, &world.materials, &world.particles);
+    }
+    world.scratch.prepare_obstacles(&world.obstacles);
+    Ok(())
+}
+
+impl World {
+    /// Carries out a command now, between steps.
+    pub fn apply(&mut self, command: Command) -> Result<(), WorldError> {
+        match command {
+            Command::Set { target, setting } => self.apply_setting(target, setting),
+            Command::Push { body, velocity } => self.push(&body, velocity),
+            Command::Hold { body, region, on } => self.hold(&body, &region, on),
+            Command::Drag(drag) => self.drag(drag),
+            Command::Release { body } => {
+                self.body_named(&body)?;
+                self.drags.retain(|drag| drag.body != body);
+                Ok(())
+            }
+            Command::Cut { body, point, normal } => self.cut(&body, point, normal),
+            Command::Add(body) => self.add_body(*body).map(|_| ()),
+            Command::Remove { body } => {
+                let id = self.body_named(&body)?;
+                self.remove_body(id);
+                Ok(())
+            }
+        }
+    }
+
+    fn push(&mut self, body: &str, velocity: Vec3) -> Result<(), WorldError> {
+        finite(velocity, || format!("push on body \"{body}\""), "velocity")?;
+        let id = self.body_named(body)?;
+        for i in self.bodies[id.0 as usize].range().filter(|&i| !self.particles.flags[i].has(Flags::HELD)) {
+            self.particles.velocity[i] += velocity;
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, body: &str, region: &Region, on: bool) -> Result<(), WorldError> {
+        let id = self.body_named(body)?;
+        let range = self.bodies[id.0 as usize].range();
+        for i in range.clone() {
+            if region.contains(self.particles.rest[i], (i - range.start) as u32) {
+                self.particles.flags[i] = self.particles.flags[i].with(Flags::HELD, on);
+                self.particles.velocity[i] = if on { Vec3::ZERO } else { self.particles.velocity[i] };
+            }
+        }
+        self.refresh_models();
+        Ok(())
+    }
+
+    fn drag(&mut self, drag: Drag) -> Result<(), WorldError> {
+        let id = self.body_named(&drag.body)?;
+        let owner = || format!("drag of body \"{}\"", drag.body);
+        let count = self.bodies[id.0 as usize].len();
+        WorldError::require((drag.sample as usize) < count, owner, "sample", drag.sample, "one of the body's samples")?;
+        finite(drag.to, owner, "to")?;
+        WorldError::require(drag.tau.is_finite() && drag.tau > 0.0, owner, "tau", drag.tau, "positive")?;
+        WorldError::require(drag.limit >= 0.0, owner, "limit", drag.limit, "at least 0")?;
+        self.drags.retain(|other| other.body != drag.body);
+        self.drags.push(drag);
+        Ok(())
+    }
+
+    fn cut(&mut self, body: &str, point: Vec3, normal: Vec3) -> Result<(), WorldError> {
+        let owner = || format!("cut of body \"{body}\"");
+        finite(point, owner, "point")?;
+        WorldError::require(normal.is_finite() && normal != Vec3::ZERO, owner, "normal", normal, "a direction")?;
+        let id = self.body_named(body)?;
+        self.models.iter_mut().for_each(|model| model.cut(id, point, normal, &self.particles));
+        Ok(())
+    }
+
+    fn apply_setting(&mut self, target: Target, setting: Setting) -> Result<(), WorldError> {
+        let refused = |target: String| WorldError::NoSuchSetting { target, setting: setting.name() };
+        match target {
+            Target::World => match setting {
+                Setting::Gravity(gravity) => {
+                    finite(gravity, || "the world".into(), "gravity")?;
+                    self.settings.gravity = gravity;
+                    Ok(())
+                }
+                _ => Err(refused("the world".into())),
+            },
+            Target::Body(name) => self.set_body(&name, setting),
+            Target::Obstacle(name) => self.set_obstacle(&name, setting),
+            Target::Material(name) => self.set_material(&name, setting),
+        }
+    }
+
+    fn set_body(&mut self, name: &str, setting: Setting) -> Result<(), WorldError> {
+        let id = self.body_named(name)?;
+        let owner = || format!("body \"{name}\"");
+        let range = self.bodies[id.0 as usize].range();
+        match setting {
+            Setting::Temperature(temperature) => {
+                WorldError::require(temperature.is_finite(), owner, "temperature", temperature, "finite")?;
+                let heat = self.materials[self.bodies[id.0 as usize].material.0 as usize].heat;
+                self.particles.enthalpy[range].fill(heat.enthalpy(temperature));
+            }
+            Setting::Velocity(velocity) => {
+                finite(velocity, owner, "velocity")?;
+                for i in range.filter(|&i| !self.particles.flags[i].has(Flags::HELD)) {
+                    self.particles.velocity[i] = velocity;
+                }
+                return Ok(());
+            }
+            Setting::Material(material) => {
+                let material = self.material_named(&material)?;
+                self.bodies[id.0 as usize].material = material;
+            }
+            setting => {
+                check_model_setting(&setting, owner)?;
+                if !self.models.iter_mut().any(|model| model.set(id, &setting)) {
+                    return Err(WorldError::NoSuchSetting { target: owner(), setting: setting.name() });
+                }
+            }
+        }
+        self.refresh_models();
+        Ok(())
+    }
+
+    fn set_obstacle(&mut self, name: &str, setting: Setting) -> Result<(), WorldError> {
+        let id = self.obstacle_named(name)?;
+        let mut obstacle = self.obstacles[id.0 as usize].clone();
+        match setting {
+            Setting::Temperature(temperature) => obstacle.temperature = Some(temperature),
+            Setting::Friction(friction) => obstacle.friction = friction,
+            Setting::Restitution(restitution) => obstacle.restitution = restitution,
+            Setting::Stickiness(stickiness) => obstacle.stickiness = stickiness,
+            Setting::Active(active) => obstacle.active = active,
+            _ => {
+                let target = format!("obstacle \"{name}\"");
+                return Err(WorldError::NoSuchSetting { target, setting: setting.name() });
+            }
+        }
+        obstacle.validate()?;
+        self.obstacles[id.0 as usize] = obstacle;
+        Ok(())
+    }
+
+    fn set_material(&mut self, name: &str, setting: Setting) -> Result<(), WorldError> {
+        let id = self.material_named(name)?;
+        let mut material = self.materials[id.0 as usize].clone();
+        match setting {
+            Setting::Friction(friction) => material.friction = friction,
+            Setting::Restitution(restitution) => material.restitution = restitution,
+            Setting::YoungModulus(curve) => material.young_modulus = curve,
+            Setting::PoissonRatio(ratio) => material.poisson_ratio = ratio,
+            Setting::Damping(damping) => material.damping = damping,
+            Setting::Strength(strength) => material.strength = strength,
+            Setting::Plasticity(plasticity) => material.plasticity = plasticity,
+            _ => {
+                let target = format!("material \"{name}\"");
+                return Err(WorldError::NoSuchSetting { target, setting: setting.name() });
+            }
+        }
+        material.validate()?;
+        self.materials[id.0 as usize] = material;
+        self.refresh_models();
+        Ok(())
+    }
+
+    fn refresh_models(&mut self) {
+        self.models.iter_mut().for_each(|model| model.refresh());
+    }
+}
+
+fn finite(value: Vec3, owner: impl FnOnce() -> String, field: &'static str) -> Result<(), WorldError> {
+    WorldError::require(value.is_finite(), owner, field, value, "finite")
+}
+
+fn check_model_setting(setting: &Setting, owner: impl Fn() -> String) -> Result<(), WorldError> {
+    let at_least_zero = |x: f32| x.is_finite() && x >= 0.0;
+    match setting {
+        Setting::Beta(beta) => WorldError::require((0.0..=1.0).contains(beta), owner, "beta", beta, "between 0 and 1"),
+        Setting::Tau(tau) => WorldError::require(tau.is_none_or(at_least_zero), owner, "tau", tau, "at least 0"),
+        Setting::DampingRate(rate) => {
+            WorldError::require(rate.is_none_or(at_least_zero), owner, "damping_rate", rate, "at least 0")
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Region {
+    /// Whether a sample is meant.
+    pub fn contains(&self, rest: Vec3, sample: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Box { min, max } => rest.cmpge(*min).all() && rest.cmple(*max).all(),
+            Self::Ball { centre, radius } => rest.distance(*centre) <= *radius,
+            Self::Samples(samples) => samples.contains(&sample),
+        }
+    }
+}

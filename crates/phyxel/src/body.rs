@@ -1,0 +1,129 @@
+//! A body: particles that belong together, of one material, moved by one model.
+
+use crate::Real;
+use crate::material::Material;
+use crate::model::ModelKind;
+use crate::skin::Skin;
+use glam::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Number of a body in its world. Numbers of removed bodies are not used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BodyId(pub u32);
+
+/// Number of a material in its world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct MaterialId(pub u32);
+
+/// Number of an obstacle in its world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ObstacleId(pub u32);
+
+/// A place and an orientation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pose {
+    /// m.
+    pub at: Vec3,
+    /// Turn from the own frame to the world's.
+    pub turn: Quat,
+}
+
+impl Default for Pose {
+    fn default() -> Self {
+        Self { at: Vec3::ZERO, turn: Quat::IDENTITY }
+    }
+}
+
+impl Pose {
+    /// From the own frame to the world's.
+    pub fn point(&self, local: Vec3) -> Vec3 {
+        self.at + self.turn * local
+    }
+
+    /// From the world's frame to the own one.
+    pub fn local_point(&self, world: Vec3) -> Vec3 {
+        self.turn.conjugate() * (world - self.at)
+    }
+
+    /// A direction from the own frame to the world's.
+    pub fn direction(&self, local: Vec3) -> Vec3 {
+        self.turn * local
+    }
+}
+
+/// What a body is, apart from its particles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Body {
+    /// Unique name.
+    pub name: String,
+    /// The model that moves it.
+    pub model: ModelKind,
+    /// What it is made of.
+    pub material: MaterialId,
+    /// Its particles: always one run of the store.
+    pub particles: Range<u32>,
+    /// Distance of its samples, m.
+    pub spacing: Real,
+    /// Whether its own particles collide with each other where they are not near at rest.
+    pub self_contact: bool,
+    /// How it is shown.
+    pub skin: Skin,
+}
+
+impl Body {
+    /// Its particles as indices of columns.
+    pub fn range(&self) -> Range<usize> {
+        self.particles.start as usize..self.particles.end as usize
+    }
+
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.particles.len()
+    }
+
+    /// Whether it has been removed.
+    pub fn is_empty(&self) -> bool {
+        self.particles.is_empty()
+    }
+}
+
+/// A body to be: samples in its own frame and what the world needs to know of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NewBody {
+    /// Unique name.
+    pub name: String,
+    /// Name of a material of the world.
+    pub material: String,
+    /// Model and its settings.
+    pub model: crate::model::ModelSettings,
+    /// Sample positions in the body's own frame at rest, m.
+    pub samples: Vec<Vec3>,
+    /// Volume of the matter, m3; shared evenly by the samples.
+    pub volume: f64,
+    /// Distance of the samples, m.
+    pub spacing: Real,
+    /// Radius of the contact spheres, m; half the spacing if `None`.
+    pub radius: Option<Real>,
+    /// Where the own frame is in the world.
+    pub pose: Pose,
+    /// m/s.
+    pub velocity: Vec3,
+    /// Angular velocity about the origin of the own frame, rad/s.
+    pub spin: Vec3,
+    /// Temperature at the start, in the scene's scale.
+    pub temperature: Real,
+    /// Indices of samples that do not move.
+    pub held: Vec<u32>,
+    /// Whether its own particles collide with each other where they are not near at rest.
+    pub self_contact: bool,
+    /// How it is shown.
+    pub skin: Skin,
+}
+
+impl NewBody {
+    /// Mass of each particle, kg.
+    pub fn particle_mass(&self, material: &Material) -> Real {
+        (f64::from(material.density) * self.volume / self.samples.len().max(1) as f64) as Real
+    }
+}

@@ -1,0 +1,186 @@
+//! Distances from obstacles, by the geometry crate `parry3d` or from a grid.
+
+use crate::Real;
+use crate::obstacle::{DistanceGrid, Geometry};
+use glam::Vec3;
+use parry3d::shape::{Ball, Capsule, Cone, Cuboid, Cylinder, HalfSpace, SharedShape, TriMesh, TriMeshFlags};
+use std::sync::Arc;
+
+/// The form of an obstacle, ready for questions.
+#[derive(Clone)]
+pub(crate) enum Collider {
+    Shape(SharedShape),
+    Grid(Arc<DistanceGrid>),
+}
+
+impl std::fmt::Debug for Collider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Shape(_) => "Collider::Shape",
+            Self::Grid(_) => "Collider::Grid",
+        })
+    }
+}
+
+/// Signed distance from a surface and the direction out of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Nearness {
+    /// m; negative inside.
+    pub distance: Real,
+    /// Unit vector.
+    pub normal: Vec3,
+}
+
+impl Collider {
+    /// `None` where a mesh has no usable triangle.
+    pub fn new(geometry: &Geometry) -> Option<Self> {
+        let shape = match geometry {
+            Geometry::HalfSpace { normal } => SharedShape::new(HalfSpace::new(*normal)),
+            Geometry::Box { size } => SharedShape::new(Cuboid::new(*size * 0.5)),
+            Geometry::Sphere { radius } => SharedShape::new(Ball::new(*radius)),
+            Geometry::Capsule { radius, height } => SharedShape::new(Capsule::new_y(0.5 * height, *radius)),
+            Geometry::Cylinder { radius, height } => SharedShape::new(Cylinder::new(0.5 * height, *radius)),
+            Geometry::Cone { radius, height } => SharedShape::new(Cone::new(0.5 * height, *radius)),
+            Geometry::Mesh { positions, triangles } => {
+                let flags = TriMeshFlags::ORIENTED
+                    | TriMeshFlags::MERGE_DUPLICATE_VERTICES
+                    | TriMeshFlags::DELETE_DEGENERATE_TRIANGLES
+                    | TriMeshFlags::DELETE_DUPLICATE_TRIANGLES;
+                SharedShape::new(TriMesh::with_flags(positions.to_vec(), triangles.to_vec(), flags).ok()?)
+            }
+            Geometry::Grid(grid) => return Some(Self::Grid(grid.clone())),
+        };
+        Some(Self::Shape(shape))
+    }
+
+    /// Nearness of the surface, if it is within `reach` of the point (own frame) or the point is inside.
+    pub fn nearness(&self, point: Vec3, reach: Real) -> Option<Nearness> {
+        let found = match self {
+            Self::Shape(shape) => self.project(shape, point, reach)?,
+            Self::Grid(grid) => grid.nearness(point)?,
+        };
+        (found.distance <= reach).then_some(found)
+    }
+
+    fn project(&self, shape: &SharedShape, point: Vec3, reach: Real) -> Option<Nearness> {
+        let projection = match shape.as_trimesh() {
+            // A mesh may be large: look no further than asked. Inside is found by the nearest triangle.
+            Some(mesh) => parry3d::query::PointQuery::project_local_point_with_max_dist(
+                mesh,
+                point,
+                false,
+                reach.max(mesh_depth(mesh)),
+            )?,
+            None => shape.project_local_point(point, false),
+        };
+        let out = if projection.is_inside { projection.point - point } else { point - projection.point };
+        let length = out.length();
+        let normal = if length > 1e-6 * (1.0 + point.length()) { out / length } else { self.steepest(point) };
+        Some(Nearness { distance: if projection.is_inside { -length } else { length }, normal })
+    }
+
+    /// Direction in which the distance grows, by differences; for points on the surface.
+    fn steepest(&self, point: Vec3) -> Vec3 {
+        let Self::Shape(shape) = self else { return Vec3::Y };
+        let step = 1e-4 * (1.0 + point.length());
+        let distance = |at: Vec3| {
+            let projection = shape.project_local_point(at, false);
+            let length = at.distance(projection.point);
+            if projection.is_inside { -length } else { length }
+        };
+        let slope = [Vec3::X, Vec3::Y, Vec3::Z].map(|e| distance(point + e * step) - distance(point - e * step));
+        Vec3::from_array(slope).try_normalize().unwrap_or(Vec3::Y)
+    }
+}
+
+/// Deepest that a point can be inside a mesh, m.
+fn mesh_depth(mesh: &TriMesh) -> Real {
+    mesh.local_aabb().extents().min_element()
+}
+
+impl DistanceGrid {
+    /// Whether sizes fit and all values are finite.
+    pub fn is_valid(&self) -> bool {
+        let count = self.counts.iter().map(|&n| n as usize).product::<usize>();
+        self.counts.iter().all(|&n| n >= 2)
+            && self.values.len() == count
+            && self.cell > 0.0
+            && self.cell.is_finite()
+            && self.origin.is_finite()
+            && self.values.iter().all(|value| value.is_finite())
+    }
+
+    fn nearness(&self, point: Vec3) -> Option<Nearness> {
+        let top = Vec3::from_array(self.counts.map(|n| (n - 1) as Real));
+        let place = (point - self.origin) / self.cell;
+        if place.cmplt(Vec3::ZERO).any() || place.cmpgt(top).any() {
+            return None;
+        }
+        let base = place.floor().min(top - Vec3::ONE);
+        let [u, v, w] = (place - base).to_array();
+        let [i, j, k] = base.to_array().map(|x| x as usize);
+        let [nx, ny] = [self.counts[0] as usize, self.counts[1] as usize];
+        let c = |x: usize, y: usize, z: usize| self.values[(i + x) + nx * ((j + y) + ny * (k + z))];
+        let mix = |a: Real, b: Real, t: Real| a + (b - a) * t;
+        let x00 = [c(0, 0, 0), c(1, 0, 0)];
+        let x10 = [c(0, 1, 0), c(1, 1, 0)];
+        let x01 = [c(0, 0, 1), c(1, 0, 1)];
+        let x11 = [c(0, 1, 1), c(1, 1, 1)];
+        let along = |row: [Real; 2]| mix(row[0], row[1], u);
+        let [a, b, d, e] = [along(x00), along(x10), along(x01), along(x11)];
+        let distance = mix(mix(a, b, v), mix(d, e, v), w);
+        let slope_x = mix(mix(x00[1] - x00[0], x10[1] - x10[0], v), mix(x01[1] - x01[0], x11[1] - x11[0], v), w);
+        let slope = Vec3::new(slope_x, mix(b - a, e - d, w), mix(d, e, v) - mix(a, b, v));
+        Some(Nearness { distance, normal: slope.try_normalize().unwrap_or(Vec3::Y) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(geometry: &Geometry, point: Vec3, distance: Real, normal: Vec3) {
+        let found = Collider::new(geometry).unwrap().nearness(point, 100.0).unwrap();
+        assert!((found.distance - distance).abs() < 1e-5, "{geometry:?}: {found:?}");
+        assert!((found.normal - normal).length() < 1e-3, "{geometry:?}: {found:?}");
+    }
+
+    #[test]
+    fn distances_and_normals_are_those_of_the_forms() {
+        check(&Geometry::HalfSpace { normal: Vec3::Y }, Vec3::new(3.0, 0.5, 1.0), 0.5, Vec3::Y);
+        check(&Geometry::HalfSpace { normal: Vec3::Y }, Vec3::new(3.0, -0.5, 1.0), -0.5, Vec3::Y);
+        check(&Geometry::Box { size: Vec3::splat(2.0) }, Vec3::new(3.0, 0.2, 0.0), 2.0, Vec3::X);
+        check(&Geometry::Box { size: Vec3::splat(2.0) }, Vec3::new(0.9, 0.2, 0.0), -0.1, Vec3::X);
+        check(&Geometry::Sphere { radius: 1.0 }, Vec3::new(0.0, 0.0, 2.0), 1.0, Vec3::Z);
+        check(&Geometry::Capsule { radius: 0.5, height: 2.0 }, Vec3::new(0.0, 2.0, 0.0), 0.5, Vec3::Y);
+        check(&Geometry::Cylinder { radius: 0.5, height: 2.0 }, Vec3::new(1.0, 0.9, 0.0), 0.5, Vec3::X);
+        check(&Geometry::Cone { radius: 1.0, height: 2.0 }, Vec3::new(0.0, -2.0, 0.0), 1.0, Vec3::NEG_Y);
+        // On the surface itself the direction is found by differences.
+        check(&Geometry::Box { size: Vec3::splat(2.0) }, Vec3::new(1.0, 0.2, 0.0), 0.0, Vec3::X);
+    }
+
+    #[test]
+    fn a_mesh_knows_its_inside() {
+        let positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+        let triangles = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+        let mesh = Geometry::Mesh { positions: Arc::new(positions), triangles: Arc::new(triangles) };
+        check(&mesh, Vec3::new(0.3, 0.3, -1.0), 1.0, Vec3::NEG_Z);
+        check(&mesh, Vec3::new(0.2, 0.2, 0.05), -0.05, Vec3::NEG_Z);
+        assert!(Collider::new(&mesh).unwrap().nearness(Vec3::splat(9.0), 0.1).is_none());
+        assert!(Collider::new(&Geometry::Mesh { positions: Arc::default(), triangles: Arc::default() }).is_none());
+    }
+
+    #[test]
+    fn a_grid_is_exact_for_a_plane() {
+        let counts = [5, 5, 5];
+        let at = |i: usize| Vec3::new((i % 5) as Real, (i / 5 % 5) as Real, (i / 25) as Real) * 0.5;
+        let normal = Vec3::new(1.0, 2.0, 2.0) / 3.0;
+        let values = (0..125).map(|i| at(i).dot(normal) - 0.7).collect();
+        let grid = DistanceGrid { origin: Vec3::ZERO, cell: 0.5, counts, values };
+        assert!(grid.is_valid());
+        for point in [Vec3::new(0.1, 0.7, 1.9), Vec3::new(2.0, 2.0, 2.0), Vec3::ZERO] {
+            check(&Geometry::Grid(Arc::new(grid.clone())), point, point.dot(normal) - 0.7, normal);
+        }
+        assert!(grid.nearness(Vec3::splat(-0.1)).is_none(), "outside the grid there is nothing");
+    }
+}

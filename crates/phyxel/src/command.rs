@@ -1,0 +1,177 @@
+//! The only way back into a world: a list of commands, applied at the start of a step.
+//!
+//! Scene events, a viewer's pointer and scripts all speak this language, so whatever is done live can be
+//! recorded and replayed.
+
+use crate::Real;
+use crate::body::NewBody;
+use crate::material::{Curve, Friction, Plasticity};
+use crate::model::shape::ShapeMode;
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// A change to a world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Command {
+    /// Changes one setting of a body, an obstacle, a material or the world.
+    Set {
+        /// What to change; [`Target::World`] for gravity.
+        target: Target,
+        /// The setting and its new value.
+        setting: Setting,
+    },
+    /// Adds to the velocity of every particle of a body, m/s.
+    Push {
+        /// Name of a body.
+        body: String,
+        /// m/s.
+        velocity: Vec3,
+    },
+    /// Holds particles of a body in place, or lets them go.
+    Hold {
+        /// Name of a body.
+        body: String,
+        /// Which particles.
+        region: Region,
+        /// True holds, false lets go.
+        on: bool,
+    },
+    /// Starts or moves a pull on one particle: a critically damped spring to the pointer, limited in force.
+    Drag(Drag),
+    /// Ends the pull on a body, if there is one.
+    Release {
+        /// Name of a body.
+        body: String,
+    },
+    /// Parts a body along a plane given in its own frame at rest.
+    Cut {
+        /// Name of a body.
+        body: String,
+        /// A point of the plane, m.
+        point: Vec3,
+        /// Across the plane.
+        normal: Vec3,
+    },
+    /// Adds a body.
+    Add(Box<NewBody>),
+    /// Removes a body with all its particles.
+    Remove {
+        /// Name of a body.
+        body: String,
+    },
+}
+
+/// What a setting belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
+    /// The world itself.
+    World,
+    /// A body, by name.
+    Body(String),
+    /// An obstacle, by name.
+    Obstacle(String),
+    /// A material, by name.
+    Material(String),
+}
+
+/// A setting that may change at run time, with its new value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Setting {
+    /// World: m/s2.
+    Gravity(Vec3),
+    /// Body or obstacle: temperature in the scene's scale.
+    Temperature(Real),
+    /// Body: the velocity of all its particles, m/s.
+    Velocity(Vec3),
+    /// Body: name of the material it is made of from now on.
+    Material(String),
+    /// Body: kinds of deformation.
+    Mode(ShapeMode),
+    /// Body: part of the deformation that the goal follows.
+    Beta(Real),
+    /// Body: time constant of the pull, s.
+    Tau(Option<Real>),
+    /// Body: 1/s.
+    DampingRate(Option<Real>),
+    /// Obstacle or material.
+    Friction(Friction),
+    /// Obstacle or material: 0 to 1.
+    Restitution(Real),
+    /// Obstacle: Pa.
+    Stickiness(Real),
+    /// Obstacle: whether it is there.
+    Active(bool),
+    /// Material: Young's modulus, Pa.
+    YoungModulus(Curve),
+    /// Material: Poisson's ratio.
+    PoissonRatio(Real),
+    /// Material: part of critical damping.
+    Damping(Real),
+    /// Material: Pa.
+    Strength(Option<Real>),
+    /// Material: permanent deformation.
+    Plasticity(Option<Plasticity>),
+}
+
+impl Setting {
+    /// As scene files write it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Gravity(_) => "gravity",
+            Self::Temperature(_) => "temperature",
+            Self::Velocity(_) => "velocity",
+            Self::Material(_) => "material",
+            Self::Mode(_) => "mode",
+            Self::Beta(_) => "beta",
+            Self::Tau(_) => "tau",
+            Self::DampingRate(_) => "damping_rate",
+            Self::Friction(_) => "friction",
+            Self::Restitution(_) => "restitution",
+            Self::Stickiness(_) => "stickiness",
+            Self::Active(_) => "active",
+            Self::YoungModulus(_) => "young_modulus",
+            Self::PoissonRatio(_) => "poisson_ratio",
+            Self::Damping(_) => "damping",
+            Self::Strength(_) => "strength",
+            Self::Plasticity(_) => "plasticity",
+        }
+    }
+}
+
+/// Which particles of a body are meant, in the body's own frame at rest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Region {
+    /// All of them.
+    All,
+    /// Those in a box.
+    Box {
+        /// Smallest corner, m.
+        min: Vec3,
+        /// Largest corner, m.
+        max: Vec3,
+    },
+    /// Those in a ball.
+    Ball {
+        /// m.
+        centre: Vec3,
+        /// m.
+        radius: Real,
+    },
+    /// By number within the body.
+    Samples(Vec<u32>),
+}
+
+/// A pull on one particle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drag {
+    /// Name of a body.
+    pub body: String,
+    /// Number of the particle within the body.
+    pub sample: u32,
+    /// Where the pointer is, m.
+    pub to: Vec3,
+    /// Time in which the particle would reach the pointer if nothing held it, s.
+    pub tau: Real,
+    /// Largest force, N.
+    pub limit: Real,
+}

@@ -1,0 +1,50 @@
+//! Contact: obstacles, friction, body against body. Changes velocities only.
+
+mod bounds;
+mod obstacles;
+mod pairs;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use bounds::{BodyBounds, measure_bodies};
+pub(crate) use obstacles::{fastest_obstacle, make_colliders};
+pub(crate) use pairs::find_pairs;
+
+use crate::Real;
+use crate::step::StepContext;
+use crate::world::World;
+use phyxel_laws::contact::Pace;
+
+/// Overlapping things are pushed apart at this many radii per second at most, so that a bad start does not
+/// turn into an explosion.
+const PUSH_RADII_PER_SECOND: Real = 20.0;
+
+/// How a contact of a particle of this radius is paced.
+fn pace(context: &StepContext, radius: Real) -> Pace {
+    Pace {
+        dt: context.dt,
+        // What gravity adds in two steps is rest, not impact.
+        resting: 2.0 * context.gravity.length() * context.dt,
+        push_limit: PUSH_RADII_PER_SECOND * radius,
+    }
+}
+
+/// Changes velocities so that nothing moves into an obstacle or another body.
+///
+/// Every round computes all contacts from the same velocities and then changes them at once, so the result
+/// does not depend on any order; pairs exchange momentum, obstacles come last and are not entered.
+pub(crate) fn resolve_contacts(world: &mut World, context: &StepContext) {
+    let touches = obstacles::find_touches(world, context);
+    let pairs = std::mem::take(&mut world.scratch.pairs);
+    if touches.is_empty() && pairs.is_empty() {
+        return;
+    }
+    let rounds = world.settings.contact_rounds.max(1);
+    let rounds = if pairs.is_empty() { 1 } else { rounds };
+    let mut solver = pairs::PairSolver::new(world, &pairs, context);
+    for _ in 0..rounds {
+        solver.exchange_momentum(world);
+        obstacles::stop_at_obstacles(world, &touches, rounds, context);
+    }
+    world.scratch.pairs = pairs;
+}

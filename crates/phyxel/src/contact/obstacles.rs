@@ -1,0 +1,202 @@
+//! Particles against obstacles.
+
+use super::pace;
+use crate::Real;
+use crate::body::Pose;
+use crate::collider::{Collider, Nearness};
+use crate::obstacle::Obstacle;
+use crate::parallel;
+use crate::step::StepContext;
+use crate::world::World;
+use glam::Vec3;
+use phyxel_laws::contact::{Surface, Touch, touched_velocity};
+
+/// Particles per task.
+const GRAIN: usize = 1024;
+/// A touch is looked at while the gap is below this part of the radius, even if it is not closing.
+const WATCHED: Real = 0.25;
+/// Most steps along the path of a fast particle.
+const PATH_STEPS: usize = 48;
+
+/// A particle at an obstacle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ObstacleTouch {
+    pub particle: u32,
+    obstacle: u32,
+    touch: Touch,
+    /// Velocity of the obstacle there, m/s.
+    carried: Vec3,
+}
+
+/// An obstacle during a step.
+struct Moving<'a> {
+    number: u32,
+    collider: &'a Collider,
+    start: Pose,
+    end: Pose,
+    still: bool,
+}
+
+/// Forms of all obstacles, ready for questions.
+pub(crate) fn make_colliders(obstacles: &[Obstacle]) -> Vec<Option<Collider>> {
+    obstacles.iter().map(|obstacle| Collider::new(&obstacle.geometry)).collect()
+}
+
+impl Moving<'_> {
+    /// Velocity of the obstacle's matter at a point, m/s.
+    fn velocity_at(&self, point: Vec3, dt: Real) -> Vec3 {
+        if self.still { Vec3::ZERO } else { (self.end.point(self.start.local_point(point)) - point) / dt }
+    }
+
+    /// Nearness in the world's frame, at the start of the step.
+    fn nearness(&self, point: Vec3, reach: Real) -> Option<Nearness> {
+        let found = self.collider.nearness(self.start.local_point(point), reach)?;
+        Some(Nearness { normal: self.start.direction(found.normal), ..found })
+    }
+}
+
+fn moving_obstacles<'a>(world: &'a World, context: &StepContext) -> Vec<Moving<'a>> {
+    let numbered = world.obstacles.iter().zip(&world.scratch.colliders).enumerate();
+    numbered
+        .filter(|(_, (obstacle, _))| obstacle.active)
+        .filter_map(|(number, (obstacle, collider))| {
+            let (start, end) = (obstacle.pose(context.time), obstacle.pose(context.time + f64::from(context.dt)));
+            let collider = collider.as_ref()?;
+            Some(Moving { number: number as u32, collider, start, end, still: start == end })
+        })
+        .collect()
+}
+
+/// Fastest point of any obstacle near bodies during the next `dt`, m/s.
+pub(crate) fn fastest_obstacle(world: &World, time: f64, dt: Real) -> Real {
+    let context = StepContext { dt, time, gravity: Vec3::ZERO };
+    let mut fastest: Real = 0.0;
+    for obstacle in moving_obstacles(world, &context).iter().filter(|obstacle| !obstacle.still) {
+        for bounds in &world.scratch.bounds {
+            for corner in [bounds.min, bounds.max] {
+                let speed = obstacle.velocity_at(corner, dt).length();
+                fastest = fastest.max(if speed.is_finite() { speed } else { 0.0 });
+            }
+        }
+    }
+    fastest
+}
+
+/// All particles that are at an obstacle or reach one within the step, in the order of particles.
+pub(crate) fn find_touches(world: &World, context: &StepContext) -> Vec<ObstacleTouch> {
+    let obstacles = moving_obstacles(world, context);
+    let mut touches = Vec::new();
+    for (body, bounds) in world.bodies.iter().zip(&world.scratch.bounds) {
+        if body.is_empty() {
+            continue;
+        }
+        let (centre, half) = (0.5 * (bounds.min + bounds.max), 0.5 * (bounds.max - bounds.min).length());
+        let range = body.range();
+        let velocities = &world.particles.velocity[range.clone()];
+        let fastest = parallel::map_ranges(range.len(), 1 << 14, |part| {
+            velocities[part].iter().map(|v| v.length_squared()).fold(0.0, Real::max)
+        });
+        let path = fastest.into_iter().fold(0.0, Real::max).sqrt() * context.dt;
+        let near: Vec<&Moving> = obstacles
+            .iter()
+            .filter(|obstacle| {
+                let drift = (obstacle.velocity_at(centre, context.dt).length()
+                    + turn_speed(obstacle, half, context.dt))
+                    * context.dt;
+                obstacle.nearness(centre, half + bounds.radius + path + drift).is_some()
+            })
+            .collect();
+        if near.is_empty() {
+            continue;
+        }
+        let found = parallel::map_ranges(range.len(), GRAIN, |part| {
+            let indices = range.start + part.start..range.start + part.end;
+            let all = indices.flat_map(|i| near.iter().filter_map(move |obstacle| touch(world, obstacle, i, context)));
+            all.collect::<Vec<_>>()
+        });
+        touches.extend(found.into_iter().flatten());
+    }
+    touches
+}
+
+/// Upper bound for the difference of an obstacle's velocity between two points this far apart, m/s.
+fn turn_speed(obstacle: &Moving, distance: Real, dt: Real) -> Real {
+    obstacle.start.turn.angle_between(obstacle.end.turn) * distance / dt
+}
+
+/// The touch of a particle and an obstacle within this step, if there is one.
+fn touch(world: &World, obstacle: &Moving, i: usize, context: &StepContext) -> Option<ObstacleTouch> {
+    let particles = &world.particles;
+    let (x, radius) = (particles.position[i], particles.radius[i]);
+    let carried = obstacle.velocity_at(x, context.dt);
+    let path = (particles.velocity[i] - carried) * context.dt;
+    let length = path.length();
+    if particles.is_held(i) || !length.is_finite() {
+        return None;
+    }
+    let near = obstacle.nearness(x, radius * (1.0 + WATCHED) + length)?;
+    let gap = near.distance - radius;
+    let (normal, gap) =
+        if gap > 0.0 && length > radius { first_on_path(obstacle, x, path, radius)? } else { (near.normal, gap) };
+    let closing = -path.dot(normal);
+    if gap > closing.max(WATCHED * radius) {
+        return None;
+    }
+    let approach = (world.scratch.velocity_before[i] - carried).dot(normal);
+    Some(ObstacleTouch {
+        particle: i as u32,
+        obstacle: obstacle.number,
+        touch: Touch { normal, gap, approach },
+        carried,
+    })
+}
+
+/// Where a ball that moves along `path` first meets the obstacle: the normal there and the way to go along it.
+///
+/// Steps of the distance still free never jump over anything, however thin.
+fn first_on_path(obstacle: &Moving, start: Vec3, path: Vec3, radius: Real) -> Option<(Vec3, Real)> {
+    let length = path.length();
+    let mut travelled = 0.0;
+    let mut last = None;
+    for _ in 0..PATH_STEPS {
+        let point = start + path * (travelled / length);
+        let near = obstacle.nearness(point, Real::INFINITY)?;
+        let free = near.distance - radius;
+        last = Some((near.normal, travelled));
+        if free < 1e-3 * radius {
+            break;
+        }
+        travelled += free;
+        if travelled > length {
+            return None;
+        }
+    }
+    let (normal, travelled) = last?;
+    let way = -path.dot(normal) * (travelled / length);
+    (path.dot(normal) < 0.0).then_some((normal, way.max(0.0)))
+}
+
+/// Takes particles' velocities into obstacles away, with friction, restitution and stickiness.
+pub(crate) fn stop_at_obstacles(world: &mut World, touches: &[ObstacleTouch], rounds: u32, context: &StepContext) {
+    let particles = &world.particles;
+    let groups: Vec<&[ObstacleTouch]> = touches.chunk_by(|a, b| a.particle == b.particle).collect();
+    let changed = parallel::map(groups.len(), GRAIN, |group| {
+        let i = groups[group][0].particle as usize;
+        let radius = particles.radius[i];
+        let pace = pace(context, radius);
+        groups[group].iter().fold(particles.velocity[i], |velocity, touch| {
+            let obstacle = &world.obstacles[touch.obstacle as usize];
+            let area = std::f32::consts::PI * radius * radius;
+            let surface = Surface {
+                static_friction: obstacle.friction.r#static,
+                kinetic_friction: obstacle.friction.kinetic,
+                restitution: obstacle.restitution,
+                hold: obstacle.stickiness * area * context.dt / (particles.mass[i] * rounds as Real),
+            };
+            touch.carried + touched_velocity(velocity - touch.carried, &touch.touch, &surface, &pace)
+        })
+    });
+    for (group, velocity) in groups.iter().zip(changed) {
+        world.particles.velocity[group[0].particle as usize] = velocity;
+    }
+}

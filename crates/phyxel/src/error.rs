@@ -1,0 +1,137 @@
+//! What can go wrong, with the names and numbers a person needs to put it right.
+
+use crate::Real;
+use thiserror::Error;
+
+/// A world refused a change. Nothing of the change was made.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum WorldError {
+    /// Two things of one kind share a name.
+    #[error("there are two {kind} named \"{name}\"; give each a name of its own")]
+    DuplicateName {
+        /// "bodies", "materials" or "obstacles".
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A name that nothing has.
+    #[error("there is no {kind} named \"{name}\"; known: {known}")]
+    Unknown {
+        /// "body", "material" or "obstacle".
+        kind: &'static str,
+        /// The name asked for.
+        name: String,
+        /// Names there are, separated by commas.
+        known: String,
+    },
+    /// A number that cannot be used.
+    #[error("{owner}: {field} is {value}, but it must be {must}")]
+    BadValue {
+        /// What it belongs to, for instance `body "cube"`.
+        owner: String,
+        /// Which setting.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// A body without samples.
+    #[error("body \"{body}\" has no particles; make its shape larger or its spacing smaller")]
+    EmptyBody {
+        /// Its name.
+        body: String,
+    },
+    /// A setting that does not belong to its target.
+    #[error("{target} has no setting \"{setting}\" that may change while running")]
+    NoSuchSetting {
+        /// What was to be changed.
+        target: String,
+        /// The setting.
+        setting: &'static str,
+    },
+    /// More particles than indices can number.
+    #[error("{count} particles are more than the {limit} a world can hold; use a larger spacing")]
+    TooMany {
+        /// Particles asked for.
+        count: u64,
+        /// Largest number.
+        limit: u64,
+    },
+}
+
+impl WorldError {
+    /// Refuses `value` unless it is finite and `good`.
+    pub(crate) fn require(
+        good: bool,
+        owner: impl FnOnce() -> String,
+        field: &'static str,
+        value: impl std::fmt::Debug,
+        must: &'static str,
+    ) -> Result<(), Self> {
+        if good { Ok(()) } else { Err(Self::BadValue { owner: owner(), field, value: format!("{value:?}"), must }) }
+    }
+}
+
+/// A step failed. The world is as it was before the step.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// A value stopped being a number.
+    #[error(
+        "the {quantity} of body \"{body}\" (particle {particle}) became {value} at {time:.6} s; \
+         take smaller steps, softer material or slower obstacles"
+    )]
+    NotFinite {
+        /// Name of the body.
+        body: String,
+        /// "position" or "velocity".
+        quantity: &'static str,
+        /// Number of the particle within the body.
+        particle: u32,
+        /// The value.
+        value: String,
+        /// Time at the start of the step, s.
+        time: f64,
+    },
+    /// The step itself makes no sense.
+    #[error("a time step of {dt} s is not a positive number")]
+    BadStep {
+        /// The step asked for, s.
+        dt: Real,
+    },
+    /// A command could not be carried out.
+    #[error("at {time:.6} s: {source}")]
+    Command {
+        /// Time at which it was to be applied, s.
+        time: f64,
+        /// What is wrong with it.
+        source: WorldError,
+    },
+}
+
+/// A checkpoint was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// Not a checkpoint at all.
+    #[error("this is not a phyxel checkpoint; give the folder of a run made by phyxel, or start without --resume")]
+    Foreign,
+    /// Another version of the format.
+    #[error(
+        "the checkpoint has format {found}, this program reads format {known}; run the version that wrote it, or start again without --resume"
+    )]
+    Version {
+        /// Format of the file.
+        found: u32,
+        /// Format this program reads.
+        known: u32,
+    },
+    /// Cut short or changed.
+    #[error("the checkpoint is damaged ({what}); start again without --resume")]
+    Damaged {
+        /// What does not fit.
+        what: String,
+    },
+}

@@ -1,0 +1,191 @@
+//! What a world shows of itself at one moment: everything a picture, a file or a report needs, and nothing
+//! that leads back into the world.
+
+use crate::Real;
+use crate::body::Pose;
+use crate::model::ModelKind;
+use crate::obstacle::Geometry;
+use crate::particles::Phase;
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A moment of a world.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Number of the frame; 0 is the start.
+    pub index: u32,
+    /// s.
+    pub time: f64,
+    /// Steps taken since the start.
+    pub steps: u64,
+    /// All particles.
+    pub particles: FrameParticles,
+    /// All bodies that are left, in the order of their birth.
+    pub bodies: Vec<FrameBody>,
+    /// All obstacles that are there.
+    pub obstacles: Vec<FrameObstacle>,
+    /// Sums over the world.
+    pub totals: Totals,
+}
+
+/// Particles by column.
+#[derive(Clone, Debug, Default)]
+pub struct FrameParticles {
+    /// m.
+    pub position: Vec<Vec3>,
+    /// m/s.
+    pub velocity: Vec<Vec3>,
+    /// m.
+    pub radius: Vec<Real>,
+    /// kg.
+    pub mass: Vec<Real>,
+    /// In the scene's scale.
+    pub temperature: Vec<Real>,
+    /// State of aggregation.
+    pub phase: Vec<Phase>,
+}
+
+/// A body of a frame.
+#[derive(Clone, Debug)]
+pub struct FrameBody {
+    /// What the report says of it, its name included.
+    pub report: BodyReport,
+    /// Name of its material.
+    pub material: String,
+    /// Red, green, blue in 0..1.
+    pub color: [Real; 3],
+    /// Its run of the particle columns.
+    pub particles: Range<usize>,
+    /// Its skin, if it has one.
+    pub skin: Option<FrameSkin>,
+}
+
+/// A surface of a frame.
+#[derive(Clone, Debug)]
+pub struct FrameSkin {
+    /// m.
+    pub positions: Vec<Vec3>,
+    /// Unit vectors, outward.
+    pub normals: Vec<Vec3>,
+    /// m/s.
+    pub velocities: Vec<Vec3>,
+    /// Counter-clockwise seen from outside.
+    pub triangles: Arc<Vec<[u32; 3]>>,
+}
+
+/// An obstacle of a frame.
+#[derive(Clone, Debug)]
+pub struct FrameObstacle {
+    /// Unique name.
+    pub name: String,
+    /// Form in its own frame.
+    pub geometry: Geometry,
+    /// Place and orientation.
+    pub pose: Pose,
+    /// Red, green, blue in 0..1.
+    pub color: [Real; 3],
+    /// Whether it is drawn.
+    pub visible: bool,
+}
+
+/// How many particles are in each state of aggregation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseCounts {
+    /// Solid ones.
+    pub solid: u64,
+    /// Fluid ones.
+    pub fluid: u64,
+    /// Gaseous ones.
+    pub gas: u64,
+}
+
+/// Energies, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Energy {
+    /// Of motion.
+    pub kinetic: f64,
+    /// Stored in deformation.
+    pub elastic: f64,
+    /// Of height, counted from the origin.
+    pub gravity: f64,
+    /// Enthalpy, counted from temperature 0.
+    pub heat: f64,
+}
+
+/// Sums over the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Particles by phase.
+    pub particles: PhaseCounts,
+    /// kg.
+    pub mass: f64,
+    /// kg m/s.
+    pub momentum: [f64; 3],
+    /// About the origin, kg m2/s.
+    pub angular_momentum: [f64; 3],
+    /// J.
+    pub energy: Energy,
+    /// Heat that came in over boundaries and from sources since the start, J.
+    pub heat_in: f64,
+    /// Heat at the start plus what came in, less what is there, relative to the larger.
+    pub balance_error: f64,
+}
+
+/// Smallest, mean (by mass) and largest value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// Smallest.
+    pub min: f64,
+    /// Mean by mass.
+    pub mean: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// What the report says of a body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BodyReport {
+    /// Unique name.
+    pub name: String,
+    /// The model that moves it.
+    pub model: ModelKind,
+    /// Particles by phase.
+    pub particles: PhaseCounts,
+    /// Parts that hang together.
+    pub pieces: u32,
+    /// Centre of mass, m.
+    pub centre: [f64; 3],
+    /// Smallest and largest coordinates of its particles, m.
+    pub bounds: [[f64; 3]; 2],
+    /// Mean velocity by mass, m/s.
+    pub velocity: [f64; 3],
+    /// Temperature in the scene's scale.
+    pub temperature: Span,
+    /// Largest strain, without unit.
+    pub strain_max: f64,
+    /// Bonds broken since the start.
+    pub broken: u64,
+    /// Bonds made since the start.
+    pub merged: u64,
+    /// Its surface.
+    pub skin: SkinReport,
+}
+
+/// What the report says of a surface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkinReport {
+    /// Kind of skin, as scene files write it.
+    pub kind: String,
+    /// Vertices.
+    pub vertices: u64,
+    /// Triangles.
+    pub triangles: u64,
+    /// Whether every edge has two faces; `None` without triangles.
+    pub closed: Option<bool>,
+    /// Number of handles, for one closed piece.
+    pub genus: Option<i64>,
+    /// Enclosed volume, m3.
+    pub volume: Option<f64>,
+}

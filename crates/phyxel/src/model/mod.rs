@@ -1,0 +1,177 @@
+//! The models: what moves the particles of a body from inside.
+//!
+//! One value of [`Model`] looks after all bodies of its kind, so that many small bodies cost as little as
+//! one large one. A model touches only the particles of its own bodies.
+
+pub mod shape;
+
+use serde::{Deserialize, Serialize};
+pub use shape::{ShapeModel, ShapeSettings};
+
+/// Name of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelKind {
+    /// Shape matching.
+    Shape,
+}
+
+impl ModelKind {
+    /// Every model, in the order of the documentation.
+    pub const ALL: [Self; 1] = [Self::Shape];
+
+    /// As scene files and reports write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shape => "shape",
+        }
+    }
+}
+
+/// Settings of one body for the model that moves it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ModelSettings {
+    /// Shape matching.
+    Shape(ShapeSettings),
+}
+
+impl ModelSettings {
+    /// The model these settings are for.
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Self::Shape(_) => ModelKind::Shape,
+        }
+    }
+}
+
+use crate::body::{Body, BodyId};
+use crate::command::Setting;
+use crate::frame::FrameSkin;
+use crate::material::Material;
+use crate::particles::{Particles, Rearrangement};
+use crate::step::StepContext;
+
+/// What models tell of a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BodyState {
+    /// Energy of deformation, J.
+    pub elastic: f64,
+    /// Largest strain, without unit.
+    pub strain_max: f64,
+    /// Parts that hang together.
+    pub pieces: u32,
+    /// Bonds broken since the start.
+    pub broken: u64,
+    /// Bonds made since the start.
+    pub merged: u64,
+}
+
+/// A model with all its bodies.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Model {
+    /// Shape matching.
+    Shape(ShapeModel),
+}
+
+impl Model {
+    /// A model without bodies.
+    pub(crate) fn new(kind: ModelKind) -> Self {
+        match kind {
+            ModelKind::Shape => Self::Shape(ShapeModel::default()),
+        }
+    }
+
+    /// Its name.
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Self::Shape(_) => ModelKind::Shape,
+        }
+    }
+
+    /// Takes over a body that has just been added to the world.
+    pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: ModelSettings) {
+        match (self, settings) {
+            (Self::Shape(shape), ModelSettings::Shape(settings)) => shape.add_body(id, body, particles, settings),
+        }
+    }
+
+    /// Follows particles that moved within the store or left it.
+    pub(crate) fn rearrange(&mut self, order: &Rearrangement) {
+        match self {
+            Self::Shape(shape) => shape.rearrange(order),
+        }
+    }
+
+    /// Forgets what was derived from materials, settings and marks; [`prepare`](Self::prepare) makes it anew.
+    pub(crate) fn refresh(&mut self) {
+        match self {
+            Self::Shape(shape) => shape.refresh(),
+        }
+    }
+
+    /// Makes what is derived from the description, if it is missing.
+    pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        match self {
+            Self::Shape(shape) => shape.prepare(bodies, materials, particles),
+        }
+    }
+
+    /// Longest step that is stable, s.
+    pub(crate) fn stable_step(&self) -> f64 {
+        match self {
+            Self::Shape(_) => f64::INFINITY,
+        }
+    }
+
+    /// Velocities at the end of the step from forces and the model's own pull.
+    pub(crate) fn advance_velocities(&mut self, particles: &mut Particles, context: &StepContext) {
+        match self {
+            Self::Shape(shape) => shape.advance_velocities(particles, context),
+        }
+    }
+
+    /// Permanent deformation of the step.
+    pub(crate) fn flow(&mut self, bodies: &[Body], materials: &[Material], context: &StepContext) {
+        match self {
+            Self::Shape(shape) => shape.flow(bodies, materials, context),
+        }
+    }
+
+    /// Changes a setting of a body; false if it has no such setting.
+    pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
+        match self {
+            Self::Shape(shape) => shape.set(id, setting),
+        }
+    }
+
+    /// Parts a body along a plane in its own frame at rest; number of bonds broken.
+    pub(crate) fn cut(&mut self, id: BodyId, point: glam::Vec3, normal: glam::Vec3, particles: &Particles) {
+        match self {
+            Self::Shape(shape) => shape.cut(id, point, normal, particles),
+        }
+    }
+
+    /// State of each of its bodies.
+    pub(crate) fn states(
+        &self,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &Particles,
+    ) -> Vec<(BodyId, BodyState)> {
+        match self {
+            Self::Shape(shape) => shape.states(bodies, materials, particles),
+        }
+    }
+
+    /// Skins of those of its bodies that carry one.
+    pub(crate) fn skins(
+        &self,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &Particles,
+    ) -> Vec<(BodyId, FrameSkin)> {
+        match self {
+            Self::Shape(shape) => shape.skins(bodies, materials, particles),
+        }
+    }
+}

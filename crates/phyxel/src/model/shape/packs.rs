@@ -1,0 +1,350 @@
+//! Clusters laid out for the kernels: eight side by side, point by point.
+
+use super::{Cluster, Tuning};
+use crate::parallel;
+use crate::particles::Particles;
+use glam::{Mat3, Quat, Vec3};
+use phyxel_laws::lanes::{Eight, Level, WIDTH};
+use phyxel_laws::matching::rest::RestShape;
+use phyxel_laws::matching::{Blend, Goal, Kind, LINEAR, QUADRATIC, RIGID, Rest, Row, Sums, accumulate, apply, fit};
+use std::ops::Range;
+
+/// Clusters above this size are worked on by all lanes and threads together.
+const LARGE: usize = 1024;
+/// Rows of a large cluster that make one task.
+const TASK_ROWS: usize = 128;
+/// Clusters among which those of similar size are put side by side; larger loses locality.
+const WINDOW: usize = 512;
+/// Weight of a held particle over its mass: a body hangs from what is held.
+const HELD_WEIGHT: f64 = 32.0;
+
+/// Clusters of one kind that run together.
+#[derive(Clone, Debug)]
+struct Pack {
+    rows: Range<usize>,
+    /// Cluster of each lane; the first one again in lanes that are not used.
+    clusters: [u32; WIDTH],
+    used: usize,
+    kind: Kind,
+    /// Whether all lanes are one large cluster.
+    large: bool,
+    anchor: [u32; WIDTH],
+    rest: Rest,
+    blend: Blend,
+    rotation: [Eight; 4],
+    affine: [[Eight; 3]; 3],
+    pull: Eight,
+    damp: Eight,
+}
+
+/// All clusters of a model, ready for the kernels.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packs {
+    packs: Vec<Pack>,
+    rows: Vec<Row>,
+    changes: Vec<[Eight; 3]>,
+    /// Rest shape of each cluster.
+    pub shapes: Vec<RestShape>,
+    /// Weights of the members of each cluster, adding up to 1.
+    pub weights: Vec<Vec<f32>>,
+    /// Weight of each cluster, kg.
+    pub totals: Vec<f64>,
+    /// First entry of each particle in `slots`.
+    slot_start: Vec<u32>,
+    /// Row and lane (`8 row + lane`) of each membership of a particle.
+    slots: Vec<u32>,
+}
+
+/// Numbers per step of one cluster.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// `alpha/dt`, 1/s.
+    pub pull: f32,
+    /// Part of the non-rigid motion taken away.
+    pub damp: f32,
+}
+
+impl Packs {
+    /// Lays out clusters.
+    pub fn new(clusters: &[Cluster], tuning: &[Tuning], particles: &Particles) -> Self {
+        let mut memberships = vec![0u32; particles.len()];
+        clusters.iter().flat_map(|c| &c.members).for_each(|&i| memberships[i as usize] += 1);
+        let weigh = |i: u32| {
+            let held = if particles.is_held(i as usize) { HELD_WEIGHT } else { 1.0 };
+            held * f64::from(particles.mass[i as usize]) / f64::from(memberships[i as usize])
+        };
+        let totals: Vec<f64> = clusters.iter().map(|c| c.members.iter().map(|&i| weigh(i)).sum()).collect();
+        let weights: Vec<Vec<f32>> = clusters
+            .iter()
+            .zip(&totals)
+            .map(|(cluster, total)| cluster.members.iter().map(|&i| (weigh(i) / total) as f32).collect())
+            .collect();
+        let shapes = parallel::map(clusters.len(), 8, |c| {
+            let members = clusters[c].members.iter().map(|&i| particles.rest[i as usize]);
+            RestShape::measure(members.zip(weights[c].iter().map(|&w| f64::from(w))))
+        });
+        let mut packs = Self { shapes, weights, totals, ..Self::default() };
+        for kind in [RIGID, LINEAR, QUADRATIC] {
+            let of_kind = |large: bool| {
+                let fits = move |c: &u32| (clusters[*c as usize].members.len() > LARGE) == large;
+                let same_kind = |c: &u32| tuning[clusters[*c as usize].body as usize].kind == kind;
+                (0..clusters.len() as u32).filter(same_kind).filter(fits).collect::<Vec<u32>>()
+            };
+            let mut small = of_kind(false);
+            for window in small.chunks_mut(WINDOW) {
+                window.sort_by_key(|&c| std::cmp::Reverse(clusters[c as usize].members.len()));
+            }
+            for lanes in small.chunks(WIDTH) {
+                packs.add_pack(lanes, kind, false, clusters, tuning, particles);
+            }
+            for cluster in of_kind(true) {
+                packs.add_pack(&[cluster], kind, true, clusters, tuning, particles);
+            }
+        }
+        packs.changes = vec![[[0.0; WIDTH]; 3]; packs.rows.len()];
+        packs.index_slots(particles.len(), &memberships);
+        packs
+    }
+
+    fn add_pack(
+        &mut self,
+        lanes: &[u32],
+        kind: Kind,
+        large: bool,
+        clusters: &[Cluster],
+        tuning: &[Tuning],
+        particles: &Particles,
+    ) {
+        let first_row = self.rows.len();
+        let mut pack = Pack {
+            rows: first_row..first_row,
+            clusters: std::array::from_fn(|lane| *lanes.get(lane).unwrap_or(&lanes[0])),
+            used: lanes.len(),
+            kind,
+            large,
+            anchor: [0; WIDTH],
+            rest: Rest::default(),
+            blend: Blend::default(),
+            rotation: [[0.0; WIDTH]; 4],
+            affine: [[[0.0; WIDTH]; 3]; 3],
+            pull: [0.0; WIDTH],
+            damp: [0.0; WIDTH],
+        };
+        for lane in 0..WIDTH {
+            let number = pack.clusters[lane] as usize;
+            let (cluster, shape) = (&clusters[number], &self.shapes[number]);
+            let tuning = &tuning[cluster.body as usize];
+            pack.rest.set(lane, shape);
+            pack.anchor[lane] = middle_member(cluster, shape, particles);
+            pack.blend.beta[lane] = tuning.beta;
+            pack.blend.keep_volume[lane] = if tuning.keep_volume { 1.0 } else { 0.0 };
+            pack.set_state(lane, cluster.rotation, cluster.plastic);
+        }
+        let length = if large {
+            clusters[lanes[0] as usize].members.len().div_ceil(WIDTH)
+        } else {
+            lanes.iter().map(|&c| clusters[c as usize].members.len()).max().unwrap_or(0)
+        };
+        let blank = Row { index: pack.anchor, ..Row::default() };
+        self.rows.resize(first_row + length, blank);
+        pack.rows = first_row..first_row + length;
+        for (lane, &number) in lanes.iter().enumerate() {
+            let (cluster, shape) = (&clusters[number as usize], &self.shapes[number as usize]);
+            for (k, &particle) in cluster.members.iter().enumerate() {
+                let (row, lane) = if large { (k / WIDTH, k % WIDTH) } else { (k, lane) };
+                let row = &mut self.rows[first_row + row];
+                let q = shape.offset(particles.rest[particle as usize]);
+                (0..3).for_each(|axis| row.q[axis][lane] = q[axis]);
+                row.weight[lane] = self.weights[number as usize][k];
+                row.index[lane] = particle;
+            }
+        }
+        self.packs.push(pack);
+    }
+
+    /// Lists the places of every particle, in the order of the rows.
+    fn index_slots(&mut self, particles: usize, memberships: &[u32]) {
+        self.slot_start = Vec::with_capacity(particles + 1);
+        let mut next = 0;
+        for &count in memberships {
+            self.slot_start.push(next);
+            next += count;
+        }
+        self.slot_start.push(next);
+        self.slots = vec![0; next as usize];
+        let mut fill = self.slot_start.clone();
+        for (number, row) in self.rows.iter().enumerate() {
+            for lane in (0..WIDTH).filter(|&lane| row.weight[lane] > 0.0) {
+                let place = &mut fill[row.index[lane] as usize];
+                self.slots[*place as usize] = (number * WIDTH + lane) as u32;
+                *place += 1;
+            }
+        }
+    }
+
+    /// Matches every cluster and notes what it wants for its points.
+    pub fn match_shapes(&mut self, pace: impl Fn(u32) -> Pace + Sync, particles: &Particles) {
+        let level = Level::detect();
+        let mut rest = self.changes.as_mut_slice();
+        let mut tasks = Vec::with_capacity(self.packs.len());
+        for pack in &mut self.packs {
+            let (mine, others) = rest.split_at_mut(pack.rows.len());
+            rest = others;
+            tasks.push((pack, mine));
+        }
+        let rows = &self.rows;
+        parallel::for_each_item(tasks, |(pack, changes)| {
+            for lane in 0..WIDTH {
+                let pace = pace(pack.clusters[lane]);
+                (pack.pull[lane], pack.damp[lane]) = (pace.pull, pace.damp);
+            }
+            let damped = pack.damp != [0.0; WIDTH];
+            let rows = &rows[pack.rows.clone()];
+            match (pack.kind, damped) {
+                (RIGID, false) => pack.run::<RIGID, false, false>(level, rows, particles, changes),
+                (RIGID, true) => pack.run::<RIGID, false, true>(level, rows, particles, changes),
+                (LINEAR, false) => pack.run::<LINEAR, false, false>(level, rows, particles, changes),
+                (LINEAR, true) => pack.run::<LINEAR, false, true>(level, rows, particles, changes),
+                (_, false) => pack.run::<QUADRATIC, true, false>(level, rows, particles, changes),
+                (_, true) => pack.run::<QUADRATIC, true, true>(level, rows, particles, changes),
+            }
+        });
+    }
+
+    /// Mean of what the clusters of a particle want, m/s; `None` for a particle of no cluster.
+    #[inline]
+    pub fn change(&self, particle: usize) -> Option<Vec3> {
+        let slots = &self.slots[self.slot_start[particle] as usize..self.slot_start[particle + 1] as usize];
+        let mut sum = Vec3::ZERO;
+        for &slot in slots {
+            let change = &self.changes[slot as usize / WIDTH];
+            let lane = slot as usize % WIDTH;
+            sum += Vec3::new(change[0][lane], change[1][lane], change[2][lane]);
+        }
+        (!slots.is_empty()).then(|| sum * (1.0 / slots.len() as f32))
+    }
+
+    /// Calls `work(cluster, rotation, affine)` with what the last matching found.
+    pub fn read(&self, mut work: impl FnMut(u32, Quat, Mat3)) {
+        for pack in &self.packs {
+            for lane in 0..pack.used {
+                let rotation = Quat::from_array(std::array::from_fn(|i| pack.rotation[i][lane]));
+                let affine = Mat3::from_cols_array(&std::array::from_fn(|k| pack.affine[k % 3][k / 3][lane]));
+                work(pack.clusters[lane], rotation, affine);
+            }
+        }
+    }
+
+    /// Takes over the plastic states of clusters.
+    pub fn set_plastic(&mut self, plastic: impl Fn(u32) -> Mat3) {
+        for pack in &mut self.packs {
+            for lane in 0..WIDTH {
+                let rotation = Quat::from_array(std::array::from_fn(|i| pack.rotation[i][lane]));
+                pack.set_state(lane, rotation, plastic(pack.clusters[lane]));
+            }
+        }
+    }
+
+    /// Squared distances of the points from fitted and from turned rest shape, weighted, and the strain `A`, by
+    /// cluster.
+    pub fn measure(&self, particles: &Particles) -> Vec<Misfit> {
+        let mut misfits = vec![Misfit::default(); self.shapes.len()];
+        let found = parallel::map(self.packs.len(), 4, |number| {
+            let mut pack = self.packs[number].clone();
+            let rows = &self.rows[pack.rows.clone()];
+            pack.pull = [1.0; WIDTH];
+            let mut misfit = [0.0, 1.0].map(|beta| {
+                pack.blend.beta = [beta; WIDTH];
+                let mut changes = vec![[[0.0; WIDTH]; 3]; rows.len()];
+                match pack.kind {
+                    RIGID => pack.run::<RIGID, false, false>(Level::detect(), rows, particles, &mut changes),
+                    LINEAR => pack.run::<LINEAR, false, false>(Level::detect(), rows, particles, &mut changes),
+                    _ => pack.run::<QUADRATIC, true, false>(Level::detect(), rows, particles, &mut changes),
+                }
+                squares(rows, &changes)
+            });
+            if pack.large {
+                misfit = misfit.map(|lanes| [lanes.iter().sum(); WIDTH]);
+            }
+            (misfit, pack)
+        });
+        for (misfit, pack) in found {
+            for lane in 0..pack.used {
+                misfits[pack.clusters[lane] as usize] = Misfit {
+                    rigid: misfit[0][lane],
+                    fitted: misfit[1][lane],
+                    rotation: Quat::from_array(std::array::from_fn(|i| pack.rotation[i][lane])),
+                    affine: Mat3::from_cols_array(&std::array::from_fn(|k| pack.affine[k % 3][k / 3][lane])),
+                };
+            }
+        }
+        misfits
+    }
+}
+
+/// How far a cluster is from its rest shape.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Misfit {
+    /// Weighted mean square distance from the turned rest shape, m2.
+    pub rigid: f64,
+    /// The same from the fitted shape.
+    pub fitted: f64,
+    /// Rotation of the cluster.
+    pub rotation: Quat,
+    /// Best affine map.
+    pub affine: Mat3,
+}
+
+fn squares(rows: &[Row], changes: &[[Eight; 3]]) -> [f64; WIDTH] {
+    let mut sums = [0.0; WIDTH];
+    for (row, change) in rows.iter().zip(changes) {
+        for lane in 0..WIDTH {
+            let d = Vec3::new(change[0][lane], change[1][lane], change[2][lane]);
+            sums[lane] += f64::from(row.weight[lane]) * d.as_dvec3().length_squared();
+        }
+    }
+    sums
+}
+
+/// The member nearest to the centre at rest.
+fn middle_member(cluster: &Cluster, shape: &RestShape, particles: &Particles) -> u32 {
+    let away = |i: u32| particles.rest[i as usize].distance_squared(shape.centre);
+    cluster.members.iter().copied().min_by(|&a, &b| away(a).total_cmp(&away(b))).unwrap_or(0)
+}
+
+impl Pack {
+    fn set_state(&mut self, lane: usize, rotation: Quat, plastic: Mat3) {
+        let rotation = rotation.to_array();
+        (0..4).for_each(|i| self.rotation[i][lane] = rotation[i]);
+        (0..3).for_each(|i| (0..3).for_each(|j| self.blend.plastic[i][j][lane] = plastic.col(j)[i]));
+    }
+
+    fn run<const KIND: Kind, const BENT: bool, const DAMPED: bool>(
+        &mut self,
+        level: Level,
+        rows: &[Row],
+        particles: &Particles,
+        changes: &mut [[Eight; 3]],
+    ) {
+        let (x, v) = (&particles.position, &particles.velocity);
+        let mut sums = Sums::default();
+        if self.large {
+            let parts = parallel::map_ranges(rows.len(), TASK_ROWS, |range| {
+                let mut part = Sums::default();
+                accumulate::<BENT, DAMPED>(level, &rows[range], &self.anchor, &self.rest.mean, x, v, &mut part);
+                part
+            });
+            sums = Sums::gathered(&parts);
+        } else {
+            accumulate::<BENT, DAMPED>(level, rows, &self.anchor, &self.rest.mean, x, v, &mut sums);
+        }
+        let mut goal = Goal::default();
+        fit::<KIND, DAMPED>(level, &self.rest, &self.blend, &sums, &mut self.rotation, &mut goal);
+        self.affine = goal.affine;
+        let grain = if self.large { TASK_ROWS } else { rows.len() };
+        parallel::for_each_chunk(changes, grain, |first, changes| {
+            let rows = &rows[first..first + changes.len()];
+            apply::<BENT, DAMPED>(level, rows, &self.anchor, &goal, &self.pull, &self.damp, x, v, changes);
+        });
+    }
+}

@@ -1,0 +1,240 @@
+//! The particle store: one structure of arrays for the whole world.
+//!
+//! Every array with a value per particle is a column, and columns change length or order only through
+//! [`Particles::rearrange`] and [`Particles::append`]. This module knows nothing of bodies' models.
+
+use crate::Real;
+use crate::body::BodyId;
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// State of aggregation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Phase {
+    /// Keeps its shape.
+    #[default]
+    Solid,
+    /// Keeps its volume.
+    Fluid,
+    /// Keeps neither.
+    Gas,
+}
+
+/// Marks on a particle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// Does not move.
+    pub const HELD: Self = Self(1);
+
+    /// Whether all marks of `other` are set.
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// With the marks of `other` set or cleared.
+    #[must_use]
+    pub fn with(self, other: Self, on: bool) -> Self {
+        Self(if on { self.0 | other.0 } else { self.0 & !other.0 })
+    }
+
+    /// As a number, for files and hashes.
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+}
+
+/// One particle, as it is born.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Particle {
+    /// m.
+    pub position: Vec3,
+    /// m/s.
+    pub velocity: Vec3,
+    /// Position in the body's own frame at rest, m.
+    pub rest: Vec3,
+    /// kg.
+    pub mass: Real,
+    /// Radius of the sphere it touches others with, m.
+    pub radius: Real,
+    /// J/kg.
+    pub enthalpy: Real,
+    /// State of aggregation.
+    pub phase: Phase,
+    /// The body it belongs to.
+    pub body: BodyId,
+    /// Marks.
+    pub flags: Flags,
+}
+
+/// Where each particle of the new order was before: `sources[new] = old`. What is not named is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rearrangement {
+    sources: Vec<u32>,
+    targets: Vec<Option<u32>>,
+}
+
+impl Rearrangement {
+    /// Keeps the particles for which `keep` is true, in their order.
+    pub fn keeping(count: usize, keep: impl Fn(usize) -> bool) -> Self {
+        let sources: Vec<u32> = (0..count).filter(|&i| keep(i)).map(|i| i as u32).collect();
+        let mut targets = vec![None; count];
+        for (new, &old) in sources.iter().enumerate() {
+            targets[old as usize] = Some(new as u32);
+        }
+        Self { sources, targets }
+    }
+
+    /// Number of particles afterwards.
+    pub fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Whether nothing is left.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// The new place of a particle, `None` if it is gone.
+    pub fn target(&self, old: u32) -> Option<u32> {
+        self.targets[old as usize]
+    }
+
+    /// Moves a column.
+    pub fn apply<T: Copy>(&self, column: &mut Vec<T>) {
+        for (new, &old) in self.sources.iter().enumerate() {
+            column[new] = column[old as usize];
+        }
+        column.truncate(self.sources.len());
+    }
+}
+
+/// All particles of the world, by column. All columns have the same length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Particles {
+    /// m.
+    pub position: Vec<Vec3>,
+    /// m/s.
+    pub velocity: Vec<Vec3>,
+    /// Position in the body's own frame at rest, m.
+    pub rest: Vec<Vec3>,
+    /// kg.
+    pub mass: Vec<Real>,
+    /// m.
+    pub radius: Vec<Real>,
+    /// J/kg.
+    pub enthalpy: Vec<Real>,
+    /// State of aggregation.
+    pub phase: Vec<Phase>,
+    /// The body each belongs to.
+    pub body: Vec<BodyId>,
+    /// Marks.
+    pub flags: Vec<Flags>,
+    /// Force of the present step, N; empty between steps.
+    #[serde(skip)]
+    pub force: Vec<Vec3>,
+}
+
+impl Particles {
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+
+    /// Adds particles at the end.
+    pub fn append(&mut self, newborn: impl IntoIterator<Item = Particle>) {
+        for particle in newborn {
+            self.position.push(particle.position);
+            self.velocity.push(particle.velocity);
+            self.rest.push(particle.rest);
+            self.mass.push(particle.mass);
+            self.radius.push(particle.radius);
+            self.enthalpy.push(particle.enthalpy);
+            self.phase.push(particle.phase);
+            self.body.push(particle.body);
+            self.flags.push(particle.flags);
+        }
+    }
+
+    /// Removes and reorders particles; models do the same to their own columns.
+    pub fn rearrange(&mut self, order: &Rearrangement) {
+        order.apply(&mut self.position);
+        order.apply(&mut self.velocity);
+        order.apply(&mut self.rest);
+        order.apply(&mut self.mass);
+        order.apply(&mut self.radius);
+        order.apply(&mut self.enthalpy);
+        order.apply(&mut self.phase);
+        order.apply(&mut self.body);
+        order.apply(&mut self.flags);
+        self.force.clear();
+    }
+
+    /// Whether a particle is held in place.
+    pub fn is_held(&self, index: usize) -> bool {
+        self.flags[index].has(Flags::HELD)
+    }
+
+    /// Whether all columns have one length, as they must.
+    pub fn is_consistent(&self) -> bool {
+        let n = self.len();
+        [
+            self.velocity.len(),
+            self.rest.len(),
+            self.mass.len(),
+            self.radius.len(),
+            self.enthalpy.len(),
+            self.phase.len(),
+            self.body.len(),
+            self.flags.len(),
+        ]
+        .iter()
+        .all(|&len| len == n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbered(count: usize) -> Particles {
+        let mut particles = Particles::default();
+        particles.append((0..count).map(|i| Particle {
+            position: Vec3::splat(i as Real),
+            velocity: Vec3::ZERO,
+            rest: Vec3::ZERO,
+            mass: i as Real,
+            radius: 0.1,
+            enthalpy: 0.0,
+            phase: Phase::Solid,
+            body: BodyId(0),
+            flags: Flags::default(),
+        }));
+        particles
+    }
+
+    #[test]
+    fn every_column_follows_a_removal() {
+        let mut particles = numbered(10);
+        let order = Rearrangement::keeping(10, |i| i % 3 != 0);
+        particles.rearrange(&order);
+        assert!(particles.is_consistent());
+        assert_eq!(particles.mass, vec![1.0, 2.0, 4.0, 5.0, 7.0, 8.0]);
+        assert_eq!(particles.position[3], Vec3::splat(5.0));
+        assert_eq!((order.target(3), order.target(7)), (None, Some(4)));
+    }
+
+    #[test]
+    fn marks_are_set_and_cleared_alone() {
+        let flags = Flags::default().with(Flags::HELD, true);
+        assert!(flags.has(Flags::HELD));
+        assert!(!flags.with(Flags::HELD, false).has(Flags::HELD));
+    }
+}

@@ -1,0 +1,33 @@
+//! Working memory of a step. May be dropped at any time; never part of a checkpoint.
+
+use crate::collider::Collider;
+use crate::contact::{BodyBounds, make_colliders};
+use crate::obstacle::Obstacle;
+use glam::Vec3;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    /// Forms of the obstacles; empty until asked for.
+    pub colliders: Vec<Option<Collider>>,
+    /// Boxes around the bodies at the start of the step.
+    pub bounds: Vec<BodyBounds>,
+    /// Pairs of particles that may touch within the step.
+    pub pairs: Vec<(u32, u32)>,
+    /// Positions at the start of the step, m.
+    pub position_before: Vec<Vec3>,
+    /// Velocities at the start of the step, m/s.
+    pub velocity_before: Vec<Vec3>,
+}
+
+impl Scratch {
+    /// Called when obstacles change.
+    pub fn forget_obstacles(&mut self) {
+        self.colliders.clear();
+    }
+
+    pub fn prepare_obstacles(&mut self, obstacles: &[Obstacle]) {
+        if self.colliders.len() != obstacles.len() {
+            self.colliders = make_colliders(obstacles);
+        }
+    }
+}

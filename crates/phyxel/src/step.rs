@@ -1,0 +1,275 @@
+//! The step: one function whose order is the specification, and the frame made of steps.
+
+use crate::Real;
+use crate::apply::apply_commands;
+use crate::contact::{self, find_pairs, measure_bodies};
+use crate::error::StepError;
+use crate::parallel;
+use crate::world::World;
+use glam::Vec3;
+use phyxel_laws::contact::drag_force;
+use std::time::Instant;
+
+/// What is the same during a whole step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepContext {
+    /// Time step, s.
+    pub dt: Real,
+    /// Time at the start of the step, s.
+    pub time: f64,
+    /// m/s2.
+    pub gravity: Vec3,
+}
+
+/// A stage of the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Stage {
+    ApplyCommands,
+    FindNeighbours,
+    ExertForces,
+    AdvanceVelocities,
+    ResolveContacts,
+    AdvancePositions,
+    ChangePhase,
+    Check,
+}
+
+impl Stage {
+    /// Every stage, in order.
+    pub const ALL: [Self; 8] = [
+        Self::ApplyCommands,
+        Self::FindNeighbours,
+        Self::ExertForces,
+        Self::AdvanceVelocities,
+        Self::ResolveContacts,
+        Self::AdvancePositions,
+        Self::ChangePhase,
+        Self::Check,
+    ];
+
+    /// The name of the function that does it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ApplyCommands => "apply_commands",
+            Self::FindNeighbours => "find_neighbours",
+            Self::ExertForces => "exert_forces",
+            Self::AdvanceVelocities => "advance_velocities",
+            Self::ResolveContacts => "resolve_contacts",
+            Self::AdvancePositions => "advance_positions",
+            Self::ChangePhase => "change_phase",
+            Self::Check => "check",
+        }
+    }
+}
+
+/// Wall-clock seconds spent in each stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageTimes([f64; Stage::ALL.len()]);
+
+impl StageTimes {
+    /// Seconds spent in a stage.
+    pub fn seconds(&self, stage: Stage) -> f64 {
+        self.0[stage as usize]
+    }
+
+    /// Stage names with seconds, in the order of the step.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        Stage::ALL.iter().map(|&stage| (stage.name(), self.seconds(stage)))
+    }
+
+    /// Adds the times of another step or frame.
+    pub fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine += theirs);
+    }
+}
+
+/// What a frame took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FrameReport {
+    /// Sub-steps.
+    pub steps: u32,
+    /// Time spent, by stage.
+    pub stages: StageTimes,
+}
+
+/// Advances the world by one step of `dt` seconds. The order below is the specification.
+///
+/// On error the world is as it was before the step, apart from commands that were carried out.
+pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), StepError> {
+    if !(dt.is_finite() && dt > 0.0) {
+        return Err(StepError::BadStep { dt });
+    }
+    let mut clock = Clock { times, last: Instant::now() };
+    let context = StepContext { dt, time: world.time, gravity: world.settings.gravity };
+    apply_commands(world, &context)?;
+    // Commands may have changed gravity.
+    let context = StepContext { gravity: world.settings.gravity, ..context };
+    clock.ends(Stage::ApplyCommands);
+    find_neighbours(world, &context);
+    clock.ends(Stage::FindNeighbours);
+    exert_forces(world, &context);
+    clock.ends(Stage::ExertForces);
+    advance_velocities(world, &context);
+    clock.ends(Stage::AdvanceVelocities);
+    contact::resolve_contacts(world, &context);
+    clock.ends(Stage::ResolveContacts);
+    advance_positions(world, &context);
+    clock.ends(Stage::AdvancePositions);
+    change_phase(world, &context);
+    clock.ends(Stage::ChangePhase);
+    let checked = check(world, &context);
+    clock.ends(Stage::Check);
+    checked?;
+    world.time += f64::from(dt);
+    world.steps += 1;
+    Ok(())
+}
+
+/// Puts the time since the last stage on that stage's account.
+struct Clock<'a> {
+    times: &'a mut StageTimes,
+    last: Instant,
+}
+
+impl Clock<'_> {
+    fn ends(&mut self, stage: Stage) {
+        let now = Instant::now();
+        self.times.0[stage as usize] += (now - self.last).as_secs_f64();
+        self.last = now;
+    }
+}
+
+/// Particles per task of simple loops.
+const GRAIN: usize = 1 << 13;
+
+/// Boxes around bodies, and pairs of particles that may touch.
+fn find_neighbours(world: &mut World, context: &StepContext) {
+    world.scratch.bounds = measure_bodies(world);
+    find_pairs(world, context);
+}
+
+/// Gravity and the pull of pointers. Remembers the velocities at the start of the step.
+fn exert_forces(world: &mut World, context: &StepContext) {
+    let particles = &mut world.particles;
+    particles.force.resize(particles.mass.len(), Vec3::ZERO);
+    world.scratch.velocity_before.resize(particles.mass.len(), Vec3::ZERO);
+    let (mass, velocity) = (&particles.mass, &particles.velocity);
+    let before = &mut world.scratch.velocity_before;
+    parallel::for_each_chunk2(&mut particles.force, before, GRAIN, |first, forces, before| {
+        for (offset, (force, before)) in forces.iter_mut().zip(before).enumerate() {
+            *force = context.gravity * mass[first + offset];
+            *before = velocity[first + offset];
+        }
+    });
+    for drag in &world.drags {
+        let Some(body) = world.bodies.iter().find(|body| !body.is_empty() && body.name == drag.body) else { continue };
+        let i = body.range().start + drag.sample as usize;
+        let heavy: Real = particles.mass[body.range()].iter().sum();
+        let (x, v) = (particles.position[i], particles.velocity[i]);
+        particles.force[i] += drag_force(drag.to - x, v, particles.mass[i], heavy, drag.tau, drag.limit, context.dt);
+    }
+}
+
+/// Each model's own way from forces to velocities.
+fn advance_velocities(world: &mut World, context: &StepContext) {
+    for model in &mut world.models {
+        model.advance_velocities(&mut world.particles, context);
+    }
+}
+
+/// `x += dt v`. Remembers the positions at the start of the step.
+fn advance_positions(world: &mut World, context: &StepContext) {
+    let particles = &mut world.particles;
+    let before = &mut world.scratch.position_before;
+    before.resize(particles.position.len(), Vec3::ZERO);
+    let velocity = &particles.velocity;
+    parallel::for_each_chunk2(&mut particles.position, before, GRAIN, |first, positions, before| {
+        for (offset, (position, before)) in positions.iter_mut().zip(before).enumerate() {
+            *before = *position;
+            *position += velocity[first + offset] * context.dt;
+        }
+    });
+}
+
+/// Permanent deformation.
+fn change_phase(world: &mut World, context: &StepContext) {
+    for model in &mut world.models {
+        model.flow(&world.bodies, &world.materials, context);
+    }
+}
+
+/// Finds values that stopped being numbers, names them, and goes back to the start of the step.
+fn check(world: &mut World, context: &StepContext) -> Result<(), StepError> {
+    let particles = &world.particles;
+    let bad = |i: usize| !particles.position[i].is_finite() || !particles.velocity[i].is_finite();
+    let found = parallel::map_ranges(particles.len(), GRAIN, |mut range| range.find(|&i| bad(i)));
+    let Some(i) = found.into_iter().flatten().next() else { return Ok(()) };
+    let (quantity, value) = if particles.velocity[i].is_finite() {
+        ("position", particles.position[i])
+    } else {
+        ("velocity", particles.velocity[i])
+    };
+    let body = &world.bodies[particles.body[i].0 as usize];
+    let error = StepError::NotFinite {
+        body: body.name.clone(),
+        quantity,
+        particle: i as u32 - body.particles.start,
+        value: value.to_string(),
+        time: context.time,
+    };
+    world.particles.position.clone_from(&world.scratch.position_before);
+    world.particles.velocity.clone_from(&world.scratch.velocity_before);
+    Err(error)
+}
+
+impl World {
+    /// Advances to the next frame, in as many steps as that takes.
+    ///
+    /// On error the world is at its last good step.
+    pub fn advance_frame(&mut self) -> Result<FrameReport, StepError> {
+        let end = f64::from(self.frame + 1) / self.settings.frame_rate;
+        let mut report = FrameReport::default();
+        loop {
+            let left = end - self.time;
+            let count = self.steps_left(left, report.steps);
+            step(self, (left / f64::from(count)) as Real, &mut report.stages)?;
+            report.steps += 1;
+            if count == 1 {
+                // Frames lie at exact times, whatever the steps add up to.
+                self.time = end;
+                self.frame += 1;
+                return Ok(report);
+            }
+        }
+    }
+
+    /// Number of steps for the rest of a frame.
+    fn steps_left(&mut self, left: f64, taken: u32) -> u32 {
+        if let Some(fixed) = self.settings.substeps {
+            return fixed.saturating_sub(taken).max(1);
+        }
+        let most = self.settings.max_substeps.saturating_sub(taken).max(1);
+        let wanted = (left / self.safe_step(left) - 1e-6).ceil();
+        if wanted < f64::from(most) { (wanted as u32).max(1) } else { most }
+    }
+
+    /// Longest step that is stable and in which nothing moves farther than the contact thickness, s.
+    fn safe_step(&mut self, left: f64) -> f64 {
+        let stable = self.models.iter().map(|model| model.stable_step()).fold(self.settings.max_step, f64::min);
+        let may_touch = self.obstacles.iter().any(|obstacle| obstacle.active)
+            || self.bodies.iter().filter(|body| !body.is_empty()).count() > 1
+            || self.bodies.iter().any(|body| body.self_contact);
+        if !may_touch {
+            return stable;
+        }
+        self.scratch.prepare_obstacles(&self.obstacles);
+        self.scratch.bounds = measure_bodies(self);
+        let there = || self.scratch.bounds.iter().filter(|bounds| bounds.radius > 0.0);
+        let thickness = there().map(|bounds| bounds.radius).fold(Real::INFINITY, Real::min);
+        let speed = there().map(|bounds| bounds.speed).fold(0.0, Real::max);
+        let others = contact::fastest_obstacle(self, self.time, left.min(stable) as Real);
+        let speed = f64::from(speed + others) + f64::from(self.settings.gravity.length()) * left.min(stable);
+        if speed > 0.0 { stable.min(f64::from(thickness) / speed) } else { stable }
+    }
+}

@@ -1,0 +1,178 @@
+//! What a world accepts. Everything that could make a step fail later is refused here, by name.
+
+use crate::Real;
+use crate::body::NewBody;
+use crate::collider::Collider;
+use crate::error::WorldError;
+use crate::material::{Friction, Material};
+use crate::model::ModelSettings;
+use crate::model::shape::{Clusters, ShapeSettings};
+use crate::obstacle::{Geometry, Obstacle};
+use glam::Vec3;
+
+/// Farthest from the origin that anything may start, m: beyond it f32 has no millimetres left.
+const FARTHEST: Real = 1.0e7;
+
+fn positive(x: Real) -> bool {
+    x.is_finite() && x > 0.0
+}
+
+fn unit(x: Real) -> bool {
+    (0.0..=1.0).contains(&x)
+}
+
+fn at_least_zero(x: Real) -> bool {
+    x.is_finite() && x >= 0.0
+}
+
+/// Checks fields of one owner.
+struct Check<'a> {
+    owner: &'a dyn Fn() -> String,
+}
+
+impl Check<'_> {
+    fn that(
+        &self,
+        good: bool,
+        field: &'static str,
+        value: impl std::fmt::Debug,
+        must: &'static str,
+    ) -> Result<(), WorldError> {
+        WorldError::require(good, || (self.owner)(), field, value, must)
+    }
+
+    fn friction(&self, friction: Friction) -> Result<(), WorldError> {
+        let good =
+            at_least_zero(friction.kinetic) && friction.r#static >= friction.kinetic && friction.r#static.is_finite();
+        self.that(good, "friction", friction, "0 <= kinetic <= static")
+    }
+}
+
+impl Material {
+    /// Whether its numbers make sense.
+    pub fn validate(&self) -> Result<(), WorldError> {
+        let owner = || format!("material \"{}\"", self.name);
+        let check = Check { owner: &owner };
+        check.that(positive(self.density), "density", self.density, "positive")?;
+        let young = self.young_modulus.points().iter().all(|&(_, value)| at_least_zero(value));
+        check.that(young, "young_modulus", self.young_modulus.points(), "at least 0 at every temperature")?;
+        check.that(
+            self.poisson_ratio > -1.0 && self.poisson_ratio < 0.5,
+            "poisson_ratio",
+            self.poisson_ratio,
+            "above -1 and below 0.5",
+        )?;
+        check.that(at_least_zero(self.damping), "damping", self.damping, "at least 0")?;
+        check.that(self.strength.is_none_or(positive), "strength", self.strength, "positive")?;
+        check.friction(self.friction)?;
+        check.that(unit(self.restitution), "restitution", self.restitution, "between 0 and 1")?;
+        if let Some(law) = self.plasticity {
+            let good = at_least_zero(law.yield_strain) && at_least_zero(law.creep) && at_least_zero(law.max);
+            check.that(good, "plasticity", law, "made of numbers that are at least 0")?;
+        }
+        check.that(positive(self.heat.specific_heat), "heat.specific_heat", self.heat.specific_heat, "positive")?;
+        check.that(at_least_zero(self.heat.conductivity), "heat.conductivity", self.heat.conductivity, "at least 0")?;
+        check.that(at_least_zero(self.heat.latent), "heat.latent", self.heat.latent, "at least 0")?;
+        check.that(at_least_zero(self.fluid.viscosity), "fluid.viscosity", self.fluid.viscosity, "at least 0")
+    }
+}
+
+impl Obstacle {
+    /// Whether its numbers make sense.
+    pub fn validate(&self) -> Result<(), WorldError> {
+        let owner = || format!("obstacle \"{}\"", self.name);
+        let check = Check { owner: &owner };
+        self.validate_geometry(&check)?;
+        check.friction(self.friction)?;
+        check.that(unit(self.restitution), "restitution", self.restitution, "between 0 and 1")?;
+        check.that(at_least_zero(self.stickiness), "stickiness", self.stickiness, "at least 0")?;
+        check.that(self.temperature.is_none_or(Real::is_finite), "temperature", self.temperature, "finite")?;
+        check.that(!self.keys.is_empty(), "keys", "empty", "at least one place")?;
+        let rising = self.keys.windows(2).all(|pair| pair[0].time < pair[1].time);
+        check.that(rising, "keys", "out of order", "sorted by time, each time once")?;
+        let placed = |at: Vec3| at.is_finite() && at.abs().max_element() <= FARTHEST;
+        let good =
+            self.keys.iter().all(|key| key.time.is_finite() && placed(key.pose.at) && key.pose.turn.is_normalized());
+        check.that(good, "keys", "bad", "finite places within 1e7 m and normalised turns")
+    }
+
+    fn validate_geometry(&self, check: &Check) -> Result<(), WorldError> {
+        let round = |radius: Real, height: Real| {
+            check.that(positive(radius), "radius", radius, "positive")?;
+            check.that(positive(height), "height", height, "positive")
+        };
+        match &self.geometry {
+            Geometry::HalfSpace { normal } => check.that(normal.is_normalized(), "normal", normal, "a unit vector"),
+            Geometry::Box { size } => {
+                check.that(size.is_finite() && size.min_element() > 0.0, "size", size, "positive along every axis")
+            }
+            Geometry::Sphere { radius } => check.that(positive(*radius), "radius", radius, "positive"),
+            Geometry::Capsule { radius, height }
+            | Geometry::Cylinder { radius, height }
+            | Geometry::Cone { radius, height } => round(*radius, *height),
+            Geometry::Mesh { positions, triangles } => {
+                let inside = triangles.iter().flatten().all(|&i| (i as usize) < positions.len());
+                check.that(inside, "mesh", "an index out of range", "made of triangles between its own vertices")?;
+                check.that(positions.iter().all(|p| p.is_finite()), "mesh", "a vertex that is not finite", "finite")?;
+                let usable = Collider::new(&self.geometry).is_some();
+                check.that(usable, "mesh", "no usable triangle", "a surface with at least one triangle")
+            }
+            Geometry::Grid(grid) => check.that(
+                grid.is_valid(),
+                "grid",
+                "inconsistent",
+                "at least 2 x 2 x 2 finite values in positive cells",
+            ),
+        }
+    }
+}
+
+impl NewBody {
+    /// Whether its numbers make sense.
+    pub fn validate(&self) -> Result<(), WorldError> {
+        if self.samples.is_empty() {
+            return Err(WorldError::EmptyBody { body: self.name.clone() });
+        }
+        let owner = || format!("body \"{}\"", self.name);
+        let check = Check { owner: &owner };
+        check.that(self.volume.is_finite() && self.volume > 0.0, "volume", self.volume, "positive")?;
+        check.that(positive(self.spacing), "spacing", self.spacing, "positive")?;
+        check.that(self.radius.is_none_or(positive), "radius", self.radius, "positive")?;
+        let placed = |x: Vec3| x.is_finite() && x.abs().max_element() <= FARTHEST;
+        check.that(placed(self.pose.at), "place.at", self.pose.at, "finite and within 1e7 m of the origin")?;
+        check.that(self.pose.turn.is_normalized(), "place.turn", self.pose.turn, "a normalised turn")?;
+        let lost = self.samples.iter().find(|&&x| !placed(x));
+        check.that(lost.is_none(), "samples", lost, "finite and within 1e7 m of the body's origin")?;
+        check.that(placed(self.velocity), "velocity", self.velocity, "finite and below 1e7 m/s")?;
+        check.that(placed(self.spin), "spin", self.spin, "finite and below 1e7 rad/s")?;
+        check.that(self.temperature.is_finite(), "temperature", self.temperature, "finite")?;
+        let wrong = self.held.iter().find(|&&sample| sample as usize >= self.samples.len());
+        check.that(wrong.is_none(), "held", wrong, "numbers of the body's own samples")?;
+        match &self.model {
+            ModelSettings::Shape(settings) => settings.check(&check),
+        }
+    }
+}
+
+impl ShapeSettings {
+    fn check(&self, check: &Check) -> Result<(), WorldError> {
+        check.that(unit(self.beta), "shape.beta", self.beta, "between 0 and 1")?;
+        check.that(unit(self.overlap), "shape.overlap", self.overlap, "between 0 and 1")?;
+        check.that(self.tau.is_none_or(at_least_zero), "shape.tau", self.tau, "at least 0")?;
+        check.that(
+            self.damping_rate.is_none_or(at_least_zero),
+            "shape.damping_rate",
+            self.damping_rate,
+            "at least 0",
+        )?;
+        match &self.clusters {
+            Clusters::Counts(counts) => {
+                let good = counts.iter().all(|&n| (1..=1024).contains(&n))
+                    && counts.iter().map(|&n| u64::from(n)).product::<u64>() <= 1 << 20;
+                check.that(good, "shape.clusters", counts, "between 1 and 1024 along each axis, a million in all")
+            }
+            Clusters::Size(size) => check.that(positive(*size), "shape.clusters.size", size, "positive"),
+            Clusters::Groups(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The world: everything a simulation is, with doors to build it.
+
+use crate::Real;
+use crate::body::{Body, BodyId, MaterialId, NewBody, ObstacleId};
+use crate::command::{Command, Drag};
+use crate::error::WorldError;
+use crate::material::Material;
+use crate::model::{Model, ModelKind};
+use crate::obstacle::Obstacle;
+use crate::particles::{Flags, Particle, Particles, Phase, Rearrangement};
+use crate::scratch::Scratch;
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// Settings of the whole world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// m/s2; y is up.
+    pub gravity: Vec3,
+    /// Frames per second.
+    pub frame_rate: f64,
+    /// Sub-steps of every frame; `None` takes as few as are stable and safe.
+    pub substeps: Option<u32>,
+    /// Longest step, s.
+    pub max_step: f64,
+    /// Most sub-steps of a frame when they are chosen automatically.
+    pub max_substeps: u32,
+    /// Rounds of the contact solver per step.
+    pub contact_rounds: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            frame_rate: 30.0,
+            substeps: None,
+            max_step: 1.0 / 240.0,
+            max_substeps: 256,
+            contact_rounds: 4,
+        }
+    }
+}
+
+/// A command that waits for its time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Scheduled {
+    pub at: f64,
+    pub command: Command,
+}
+
+/// A world of matter and obstacles.
+///
+/// Built by [`add_material`](World::add_material), [`add_body`](World::add_body) and
+/// [`add_obstacle`](World::add_obstacle); moved by [`advance_frame`](World::advance_frame) or
+/// [`step`](crate::step::step); changed only by [`Command`]s; seen through [`frame`](World::frame).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct World {
+    pub(crate) settings: Settings,
+    pub(crate) materials: Vec<Material>,
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) obstacles: Vec<Obstacle>,
+    pub(crate) particles: Particles,
+    pub(crate) models: Vec<Model>,
+    pub(crate) drags: Vec<Drag>,
+    pub(crate) pending: Vec<Command>,
+    pub(crate) schedule: Vec<Scheduled>,
+    /// s.
+    pub(crate) time: f64,
+    pub(crate) steps: u64,
+    pub(crate) frame: u32,
+    #[serde(skip)]
+    pub(crate) scratch: Scratch,
+}
+
+/// Most particles of a world: indices are 32 bits wide and some tables hold several per particle.
+const PARTICLE_LIMIT: u64 = 1 << 28;
+
+impl World {
+    /// An empty world.
+    pub fn new(settings: Settings) -> Result<Self, WorldError> {
+        let owner = || "the world".to_string();
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        WorldError::require(settings.gravity.is_finite(), owner, "gravity", settings.gravity, "finite")?;
+        WorldError::require(positive(settings.frame_rate), owner, "frame_rate", settings.frame_rate, "positive")?;
+        WorldError::require(positive(settings.max_step), owner, "max_step", settings.max_step, "positive")?;
+        WorldError::require(settings.substeps != Some(0), owner, "substeps", 0, "at least 1")?;
+        WorldError::require(settings.max_substeps > 0, owner, "max_substeps", 0, "at least 1")?;
+        Ok(Self { settings, ..Self::default() })
+    }
+
+    /// Adds a material.
+    pub fn add_material(&mut self, material: Material) -> Result<MaterialId, WorldError> {
+        if self.materials.iter().any(|other| other.name == material.name) {
+            return Err(WorldError::DuplicateName { kind: "materials", name: material.name });
+        }
+        material.validate()?;
+        self.materials.push(material);
+        Ok(MaterialId(self.materials.len() as u32 - 1))
+    }
+
+    /// Adds an obstacle.
+    pub fn add_obstacle(&mut self, obstacle: Obstacle) -> Result<ObstacleId, WorldError> {
+        if self.obstacles.iter().any(|other| other.name == obstacle.name) {
+            return Err(WorldError::DuplicateName { kind: "obstacles", name: obstacle.name });
+        }
+        obstacle.validate()?;
+        self.obstacles.push(obstacle);
+        self.scratch.forget_obstacles();
+        Ok(ObstacleId(self.obstacles.len() as u32 - 1))
+    }
+
+    /// Adds a body.
+    pub fn add_body(&mut self, body: NewBody) -> Result<BodyId, WorldError> {
+        if self.bodies.iter().any(|other| !other.is_empty() && other.name == body.name) {
+            return Err(WorldError::DuplicateName { kind: "bodies", name: body.name });
+        }
+        let material = self.material_named(&body.material)?;
+        body.validate()?;
+        let count = self.particles.len() as u64 + body.samples.len() as u64;
+        if count > PARTICLE_LIMIT {
+            return Err(WorldError::TooMany { count, limit: PARTICLE_LIMIT });
+        }
+        let id = BodyId(self.bodies.len() as u32);
+        let first = self.particles.len() as u32;
+        self.particles.append(newborn_particles(&body, &self.materials[material.0 as usize], id));
+        self.bodies.push(Body {
+            name: body.name,
+            model: body.model.kind(),
+            material,
+            particles: first..self.particles.len() as u32,
+            spacing: body.spacing,
+            self_contact: body.self_contact,
+            skin: body.skin,
+        });
+        let index = self.model_index(body.model.kind());
+        self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model);
+
+        Ok(id)
+    }
+
+    /// Queues a command for the next step.
+    pub fn command(&mut self, command: Command) {
+        self.pending.push(command);
+    }
+
+    /// Queues a command for the first step that starts at this time or later, s.
+    pub fn schedule(&mut self, at: f64, command: Command) {
+        let place = self.schedule.partition_point(|other| other.at <= at);
+        self.schedule.insert(place, Scheduled { at, command });
+    }
+
+    /// Settings of the whole world.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// All particles.
+    pub fn particles(&self) -> &Particles {
+        &self.particles
+    }
+
+    /// All bodies ever added; removed ones have no particles.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// All materials.
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
+    /// All obstacles.
+    pub fn obstacles(&self) -> &[Obstacle] {
+        &self.obstacles
+    }
+
+    /// Time since the start, s.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps since the start.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Frames since the start.
+    pub fn frames(&self) -> u32 {
+        self.frame
+    }
+
+    /// The shape-matching model, if a body uses it.
+    pub fn shape_model(&self) -> Option<&crate::model::ShapeModel> {
+        self.models
+            .iter()
+            .map(|model| match model {
+                Model::Shape(shape) => shape,
+            })
+            .next()
+    }
+
+    /// Number of the body with a name.
+    pub fn body_named(&self, name: &str) -> Result<BodyId, WorldError> {
+        let known = || self.bodies.iter().filter(|body| !body.is_empty()).map(|body| body.name.as_str());
+        let index = self.bodies.iter().position(|body| !body.is_empty() && body.name == name);
+        index.map(|i| BodyId(i as u32)).ok_or_else(|| unknown("body", name, known()))
+    }
+
+    /// Number of the material with a name.
+    pub fn material_named(&self, name: &str) -> Result<MaterialId, WorldError> {
+        let index = self.materials.iter().position(|material| material.name == name);
+        let known = || self.materials.iter().map(|material| material.name.as_str());
+        index.map(|i| MaterialId(i as u32)).ok_or_else(|| unknown("material", name, known()))
+    }
+
+    /// Number of the obstacle with a name.
+    pub fn obstacle_named(&self, name: &str) -> Result<ObstacleId, WorldError> {
+        let index = self.obstacles.iter().position(|obstacle| obstacle.name == name);
+        let known = || self.obstacles.iter().map(|obstacle| obstacle.name.as_str());
+        index.map(|i| ObstacleId(i as u32)).ok_or_else(|| unknown("obstacle", name, known()))
+    }
+
+    /// Removes a body with its particles.
+    pub(crate) fn remove_body(&mut self, id: BodyId) {
+        let order = Rearrangement::keeping(self.particles.len(), |i| self.particles.body[i] != id);
+        self.particles.rearrange(&order);
+        for model in &mut self.models {
+            model.rearrange(&order);
+        }
+        let gone = self.bodies[id.0 as usize].particles.clone();
+        for body in &mut self.bodies {
+            if body.particles.start >= gone.end {
+                body.particles = body.particles.start - gone.len() as u32..body.particles.end - gone.len() as u32;
+            }
+        }
+        let name = &self.bodies[id.0 as usize].name;
+        self.drags.retain(|drag| drag.body != *name);
+        self.bodies[id.0 as usize].particles = 0..0;
+        for model in &mut self.models {
+            model.refresh();
+        }
+    }
+
+    /// The model of a kind, made if there is none yet.
+    fn model_index(&mut self, kind: ModelKind) -> usize {
+        self.models.iter().position(|model| model.kind() == kind).unwrap_or_else(|| {
+            self.models.push(Model::new(kind));
+            self.models.len() - 1
+        })
+    }
+}
+
+fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> WorldError {
+    let names: Vec<&str> = known.take(20).collect();
+    let known = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+    WorldError::Unknown { kind, name: name.to_string(), known }
+}
+
+fn newborn_particles<'a>(body: &'a NewBody, material: &Material, id: BodyId) -> impl Iterator<Item = Particle> + 'a {
+    let mass = body.particle_mass(material);
+    let enthalpy = material.heat.enthalpy(body.temperature);
+    let radius: Real = body.radius.unwrap_or(0.5 * body.spacing);
+    let mut held = vec![false; body.samples.len()];
+    body.held.iter().for_each(|&sample| held[sample as usize] = true);
+    body.samples.iter().zip(held).map(move |(&rest, held)| {
+        let arm = body.pose.direction(rest);
+        let moving = if held { Vec3::ZERO } else { body.velocity + body.spin.cross(arm) };
+        Particle {
+            position: body.pose.at + arm,
+            velocity: moving,
+            rest,
+            mass,
+            radius,
+            enthalpy,
+            phase: Phase::Solid,
+            body: id,
+            flags: Flags::default().with(Flags::HELD, held),
+        }
+    })
+}
