@@ -99,6 +99,8 @@ pub struct NewBody {
     pub model: crate::model::ModelSettings,
     /// Sample positions in the body's own frame at rest, m.
     pub samples: Vec<Vec3>,
+    /// Where the samples are at the start, in the own frame, if not at rest, m.
+    pub start: Option<Vec<Vec3>>,
     /// Volume of the matter, m3; shared evenly by the samples.
     pub volume: f64,
     /// Distance of the samples, m.

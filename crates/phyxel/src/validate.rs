@@ -143,6 +143,11 @@ impl NewBody {
         check.that(self.pose.turn.is_normalized(), "place.turn", self.pose.turn, "a normalised turn")?;
         let lost = self.samples.iter().find(|&&x| !placed(x));
         check.that(lost.is_none(), "samples", lost, "finite and within 1e7 m of the body's origin")?;
+        if let Some(start) = &self.start {
+            check.that(start.len() == self.samples.len(), "start", start.len(), "one position for each sample")?;
+            let lost = start.iter().find(|&&x| !placed(x));
+            check.that(lost.is_none(), "start", lost, "finite and within 1e7 m of the body's origin")?;
+        }
         check.that(placed(self.velocity), "velocity", self.velocity, "finite and below 1e7 m/s")?;
         check.that(placed(self.spin), "spin", self.spin, "finite and below 1e7 rad/s")?;
         check.that(self.temperature.is_finite(), "temperature", self.temperature, "finite")?;

@@ -263,8 +263,9 @@ fn newborn_particles<'a>(body: &'a NewBody, material: &Material, id: BodyId) -> 
     let radius: Real = body.radius.unwrap_or(0.5 * body.spacing);
     let mut held = vec![false; body.samples.len()];
     body.held.iter().for_each(|&sample| held[sample as usize] = true);
-    body.samples.iter().zip(held).map(move |(&rest, held)| {
-        let arm = body.pose.direction(rest);
+    let start = body.start.as_ref().unwrap_or(&body.samples);
+    body.samples.iter().zip(start).zip(held).map(move |((&rest, &start), held)| {
+        let arm = body.pose.direction(start);
         let moving = if held { Vec3::ZERO } else { body.velocity + body.spin.cross(arm) };
         Particle {
             position: body.pose.at + arm,

@@ -3,7 +3,7 @@
 use crate::error::BuildError;
 use crate::mesh::TriangleMesh;
 use crate::sample::{Random, sample};
-use crate::scene::{BodyDescription, ClusterPlan, ModelDescription, SkinDescription};
+use crate::scene::{BodyDescription, ClusterPlan, Deformation, ModelDescription, SkinDescription};
 use crate::shape::{Bounds, Placement, Shape};
 use glam::Vec3;
 use phyxel::body::{NewBody, Pose};
@@ -16,6 +16,7 @@ use std::sync::Arc;
 pub(super) struct Mould {
     /// Sample positions in the body's own frame, m.
     pub samples: Vec<Vec3>,
+    start: Option<Vec<Vec3>>,
     volume: f64,
     model: ModelSettings,
     held: Vec<u32>,
@@ -59,10 +60,27 @@ pub(super) fn mould(
     Ok(Mould {
         model: model_settings(&body.model, shape.bounds()),
         skin: make_skin(body, &shape)?,
+        start: bend(&filled.positions, &body.deform),
         samples: filled.positions,
         volume: filled.volume,
         held,
     })
+}
+
+/// Where bent samples are.
+fn bend(samples: &[Vec3], deform: &[Deformation]) -> Option<Vec<Vec3>> {
+    let bounds = Bounds::of_points(samples.iter().copied()).filter(|_| !deform.is_empty())?;
+    let half = 0.5 * bounds.size();
+    let units = half.map(|length| if length > 0.0 { length } else { 1.0 });
+    let moved = samples.iter().map(|&sample| {
+        let u = (sample - bounds.centre()) / units;
+        let products = [u.x, u.y, u.z, u.x * u.x, u.y * u.y, u.z * u.z, u.x * u.y, u.y * u.z, u.z * u.x];
+        deform.iter().fold(sample, |mut moved, way| {
+            moved[way.axis] += way.amount * half.max_element() * products[way.by];
+            moved
+        })
+    });
+    Some(moved.collect())
 }
 
 /// A copy of a body.
@@ -72,6 +90,7 @@ pub(super) fn cast(body: &BodyDescription, mould: &Mould, name: String, pose: Po
         material: body.material.clone(),
         model: mould.model.clone(),
         samples: mould.samples.clone(),
+        start: mould.start.clone(),
         volume: mould.volume,
         spacing: body.spacing,
         radius: body.radius,

@@ -4,10 +4,10 @@ use super::copies::read_copies;
 use super::cursor::{Field, Reader};
 use super::quantity::Quantity;
 use super::read_name;
-use super::shape::{Files, kind_is_known, read_placement, read_shape, read_shape_keys};
+use super::shape::{Files, read_placement, read_shape};
 use crate::document::Value;
 use crate::sample::Sampler;
-use crate::scene::{BodyDescription, ClusterPlan, ModelDescription, SkinDescription};
+use crate::scene::{BodyDescription, ClusterPlan, Deformation, ModelDescription, SkinDescription};
 use crate::shape::Shape;
 use glam::Vec3;
 use phyxel::model::ModelKind;
@@ -27,11 +27,12 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
     let material = reader.need("material", || "the name of a material or of a preset".into());
     let material = material.and_then(|field| field.text());
     let kind = read_model_kind(&mut reader);
-    let (shape, beside) = read_body_shape(&mut reader, files);
-    let model = read_model(&mut reader, kind, beside);
+    let shape = read_body_shape(&mut reader, files);
+    let model = read_model(&mut reader, kind);
     let spacing = reader.need_number("spacing", Quantity::positive("m"));
     let sampler = reader.field("sampler").and_then(|field| field.choice("sampler", &SAMPLERS));
     let place = reader.field("place").and_then(|field| read_placement(&field));
+    let deform = reader.items("deform").iter().map(read_deformation).collect::<Vec<_>>();
     let velocity = reader.vector("velocity", Quantity::any("m/s"));
     let spin = reader.vector("spin", Quantity::any("rad/s"));
     let temperature = reader.number("temperature", Quantity::any("temperature"));
@@ -49,6 +50,7 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
         spacing: spacing?,
         sampler: sampler.unwrap_or(Sampler::Lattice),
         place: place.unwrap_or_default(),
+        deform: deform.into_iter().flatten().collect(),
         velocity: velocity.unwrap_or(Vec3::ZERO),
         spin: spin.unwrap_or(Vec3::ZERO),
         temperature: temperature.unwrap_or(0.0),
@@ -66,39 +68,39 @@ fn read_model_kind(reader: &mut Reader) -> Option<ModelKind> {
     reader.need("model", known)?.choice("model", &words)
 }
 
-/// The shape of a body, and the settings for shape matching that stand in the same table.
-///
-/// The settings of a model stand in a table of the model's name; that of shape matching is taken by the
-/// geometry. So they may stand beside it, or in a table `matching`.
-fn read_body_shape(reader: &mut Reader, files: &mut Files) -> (Option<Shape>, Matching) {
-    let Some(mut table) = reader.need("shape", || "a shape".into()).and_then(|field| field.table()) else {
-        return (None, Matching::default());
-    };
-    let shape = read_shape_keys(&mut table, files);
-    let beside = read_matching(&mut table);
-    if kind_is_known(&mut table) {
-        table.finish();
-    }
-    if let Some(Shape::Plane { .. }) = shape {
-        reader.object("has the shape of a plane, which has no end; a body needs a shape with an end, such as a box");
-        return (None, beside);
-    }
-    (shape, beside)
+/// `{ axis = "x", by = "yy", amount = 0.3 }`.
+fn read_deformation(field: &Field) -> Option<Deformation> {
+    let mut reader = field.table()?;
+    let axes = [("x", 0), ("y", 1), ("z", 2)];
+    let products: [(&str, usize); 9] = std::array::from_fn(|by| (Deformation::PRODUCTS[by], by));
+    let axis = reader.need("axis", || "x, y or z".into()).and_then(|field| field.choice("axis", &axes));
+    let by = reader.need("by", || "a product of coordinates, such as xy".into());
+    let by = by.and_then(|field| field.choice("product", &products));
+    let amount = reader.need_number("amount", Quantity::any("half lengths"));
+    reader.finish();
+    Some(Deformation { axis: axis?, by: by?, amount: amount? })
 }
 
-fn read_model(reader: &mut Reader, kind: Option<ModelKind>, beside: Matching) -> Option<ModelDescription> {
-    let own = reader.field("matching").and_then(|field| {
-        let mut table = field.table()?;
-        let own = read_matching(&mut table);
-        table.finish();
-        Some(own)
-    });
-    let own = own.unwrap_or_default();
-    if let Some(key) = own.common_key(&beside) {
-        reader.object(format!("says \"{key}\" both in \"shape\" and in \"matching\"; say it once"));
+fn read_body_shape(reader: &mut Reader, files: &mut Files) -> Option<Shape> {
+    let shape = reader.need("shape", || "a shape".into()).and_then(|field| read_shape(&field, files));
+    if let Some(Shape::Plane { .. }) = shape {
+        reader.object("has the shape of a plane, which has no end; a body needs a shape with an end, such as a box");
+        return None;
     }
+    shape
+}
+
+/// Settings of a model stand in a table of their own: `matching` for shape matching, because a body's `shape` is
+/// its geometry.
+fn read_model(reader: &mut Reader, kind: Option<ModelKind>) -> Option<ModelDescription> {
+    let matching = reader.field("matching").and_then(|field| {
+        let mut table = field.table()?;
+        let matching = read_matching(&mut table);
+        table.finish();
+        Some(matching)
+    });
     match kind? {
-        ModelKind::Shape => Some(own.or(beside).described()),
+        ModelKind::Shape => Some(matching.unwrap_or_default().described()),
     }
 }
 
@@ -127,32 +129,6 @@ fn read_matching(reader: &mut Reader) -> Matching {
 }
 
 impl Matching {
-    /// A key that both have.
-    fn common_key(&self, other: &Self) -> Option<&'static str> {
-        let keys = [
-            ("mode", self.mode.is_some() && other.mode.is_some()),
-            ("beta", self.beta.is_some() && other.beta.is_some()),
-            ("clusters", self.clusters.is_some() && other.clusters.is_some()),
-            ("overlap", self.overlap.is_some() && other.overlap.is_some()),
-            ("tau", self.tau.is_some() && other.tau.is_some()),
-            ("damping_rate", self.damping_rate.is_some() && other.damping_rate.is_some()),
-            ("keep_volume", self.keep_volume.is_some() && other.keep_volume.is_some()),
-        ];
-        keys.iter().find(|(_, both)| *both).map(|(key, _)| *key)
-    }
-
-    fn or(self, other: Self) -> Self {
-        Self {
-            mode: self.mode.or(other.mode),
-            beta: self.beta.or(other.beta),
-            clusters: self.clusters.or(other.clusters),
-            overlap: self.overlap.or(other.overlap),
-            tau: self.tau.or(other.tau),
-            damping_rate: self.damping_rate.or(other.damping_rate),
-            keep_volume: self.keep_volume.or(other.keep_volume),
-        }
-    }
-
     /// With the engine's own choice for what is not said.
     fn described(self) -> ModelDescription {
         let usual = ShapeSettings::default();

@@ -439,20 +439,17 @@ fn shapes_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn settings_of_shape_matching_may_stand_beside_the_geometry_but_not_twice() {
-    let text = |extra: &str| {
+fn deformations_name_an_axis_and_a_product() {
+    let text = |way: &str| {
         format!(
             "version = 1\nduration = 1\n[[bodies]]\nname = 'a'\nmodel = 'shape'\nmaterial = 'wax'\nspacing = 1\n\
-         shape = {{ kind = 'sphere', radius = 2, beta = 0.75, clusters = {{ size = 0.5 }} }}\n{extra}"
+         shape = {{ kind = 'sphere', radius = 2 }}\ndeform = [{way}]"
         )
     };
-    let scene = read(&text("")).unwrap_or_else(|errors| panic!("{errors}"));
-    let ModelDescription::Shape { beta, clusters, .. } = scene.bodies[0].model;
-    assert_eq!((beta, clusters), (0.75, ClusterPlan::Size(0.5)));
-    assert_eq!(
-        read(&text("matching = { beta = 0.5 }")).unwrap_err().to_string(),
-        "scenes/x.toml:3: bodies[0] \"a\": says \"beta\" both in \"shape\" and in \"matching\"; say it once"
-    );
+    let scene = read(&text("{ axis = 'y', by = 'zx', amount = -0.5 }")).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(scene.bodies[0].deform, [crate::Deformation { axis: 1, by: 8, amount: -0.5 }]);
+    let wrong = read(&text("{ axis = 'y', by = 'xz', amount = 1 }")).unwrap_err().to_string();
+    assert!(wrong.contains("xz") && wrong.contains("zx"), "{wrong}");
 }
 
 #[test]

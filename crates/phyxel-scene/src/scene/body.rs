@@ -25,6 +25,8 @@ pub struct BodyDescription {
     pub sampler: Sampler,
     /// Where its own frame is; the scale holds for form, held regions and skin, not for the spacing.
     pub place: Placement,
+    /// How it is bent out of its rest shape at the start.
+    pub deform: Vec<Deformation>,
     /// m/s.
     pub velocity: Vec3,
     /// Angular velocity about the origin of its own frame, rad/s.
@@ -67,6 +69,22 @@ impl BodyDescription {
         let plain = number.filter(|digits| !digits.starts_with('0') && digits.bytes().all(|it| it.is_ascii_digit()));
         plain.and_then(|digits| digits.parse().ok()).is_some_and(|number: u64| number >= 1 && number <= self.count())
     }
+}
+
+/// One of the 27 ways to bend a body: particles move along an axis by a product of their coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Deformation {
+    /// Axis along which particles move: 0, 1, 2 for x, y, z of the own frame.
+    pub axis: usize,
+    /// What they move by: x, y, z, xx, yy, zz, xy, yz, zx, each coordinate in half lengths of the body.
+    pub by: usize,
+    /// Largest way, in half lengths of the body's longest side.
+    pub amount: f32,
+}
+
+impl Deformation {
+    /// Names of the products, in the order of [`by`](Self::by).
+    pub const PRODUCTS: [&str; 9] = ["x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx"];
 }
 
 /// How a body is repeated.

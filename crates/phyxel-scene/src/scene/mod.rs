@@ -5,7 +5,7 @@ mod event;
 mod expectation;
 mod obstacle;
 
-pub use body::{BodyDescription, ClusterPlan, Copies, ModelDescription, SkinDescription};
+pub use body::{BodyDescription, ClusterPlan, Copies, Deformation, ModelDescription, SkinDescription};
 pub use event::{Action, Event};
 pub use expectation::{Expectation, ExpectedValue, Moment, Subject};
 pub use obstacle::{ObstacleDescription, PlaceKey};
