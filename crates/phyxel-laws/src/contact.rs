@@ -12,6 +12,16 @@ pub struct Touch {
     pub gap: Real,
     /// Normal velocity at the start of the step, relative to the other, m/s; negative when approaching.
     pub approach: Real,
+    /// Tangential speed at the start of the step, relative to the other, m/s.
+    pub slide: Real,
+}
+
+impl Touch {
+    /// A touch of things that had this relative velocity at the start of the step.
+    pub fn new(normal: Vec3, gap: Real, velocity_before: Vec3) -> Self {
+        let approach = velocity_before.dot(normal);
+        Self { normal, gap, approach, slide: (velocity_before - normal * approach).length() }
+    }
 }
 
 /// Friction, restitution and stickiness of a pair.
@@ -25,6 +35,8 @@ pub struct Surface {
     pub restitution: Real,
     /// Largest change of velocity that sticking takes up in this step, m/s.
     pub hold: Real,
+    /// Gap up to which it sticks, m.
+    pub film: Real,
 }
 
 /// What a step is for contacts.
@@ -32,7 +44,7 @@ pub struct Surface {
 pub struct Pace {
     /// Time step, s.
     pub dt: Real,
-    /// Approach below this does not bounce, m/s.
+    /// Approach below this does not bounce, and sliding below this is rest, m/s.
     pub resting: Real,
     /// Largest velocity at which overlapping things are pushed apart, m/s.
     pub push_limit: Real,
@@ -61,39 +73,37 @@ pub fn pushed_velocity(normal_velocity: Real, touch: &Touch, restitution: Real, 
 
 /// Velocity of a point after touching something that does not give way; both velocities are relative to it.
 ///
-/// Friction follows Coulomb: it stops the sliding if the static limit allows, else it brakes with the kinetic
-/// one, along the unit tangential velocity and never past rest (`[TPF89]` eq. 18, with the direction normalised).
+/// Friction follows Coulomb: static while the point was at rest, kinetic while it was sliding, along the unit
+/// tangential velocity and never past rest (`[TPF89]` eq. 18, with the direction normalised).
 /// Sticking holds back what wants to leave, up to its limit, and adds to the friction's normal impulse.
 pub fn touched_velocity(velocity: Vec3, touch: &Touch, surface: &Surface, pace: &Pace) -> Vec3 {
     let normal_velocity = velocity.dot(touch.normal);
     let pushed = pushed_velocity(normal_velocity, touch, surface.restitution, pace);
-    let touching = touch.gap <= 0.0 || pushed > normal_velocity;
+    let touching = touch.gap <= surface.film || pushed > normal_velocity;
     let hold = if touching { surface.hold } else { 0.0 };
     let new_normal = pushed - pushed.max(0.0).min(hold);
     let impulse = (pushed - normal_velocity) + hold;
     let sliding = velocity - touch.normal * normal_velocity;
-    touch.normal * new_normal + slowed(sliding, impulse, surface)
+    let at_rest = touch.slide <= pace.resting;
+    let friction = if at_rest { surface.static_friction } else { surface.kinetic_friction };
+    touch.normal * new_normal + slowed(sliding, friction * impulse)
 }
 
-/// Tangential velocity after friction with a normal impulse per mass, m/s.
-pub fn slowed(sliding: Vec3, impulse: Real, surface: &Surface) -> Vec3 {
+/// Tangential velocity after friction has taken up to `most` of it, m/s.
+fn slowed(sliding: Vec3, most: Real) -> Vec3 {
     let speed = sliding.length();
-    if speed <= surface.static_friction * impulse || speed == 0.0 {
-        return Vec3::ZERO;
-    }
-    sliding * (1.0 - surface.kinetic_friction * impulse / speed).max(0.0)
+    if speed <= most { Vec3::ZERO } else { sliding * (1.0 - most / speed) }
 }
 
 /// Force of a critically damped spring that pulls a particle to a pointer, N.
 ///
-/// The spring is made for the mass `heavy` of the whole body, so that it can lift it, and is taken implicitly
-/// for the particle's own `mass`, so that it is stable at any step. `tau` is the time it takes, s; `limit` the
-/// largest force, N.
+/// The spring is made for the mass `heavy` of the whole body, so that it can lift it, as far as the particle's own
+/// `mass` can bear it without overshooting within a step. `tau` is the time it takes, s; `limit` the largest
+/// force, N.
 pub fn drag_force(way: Vec3, velocity: Vec3, mass: Real, heavy: Real, tau: Real, limit: Real, dt: Real) -> Vec3 {
-    let (stiffness, damping) = (heavy / (tau * tau), 2.0 * heavy / tau);
-    let force = (way * stiffness - velocity * (damping + dt * stiffness))
-        * (mass / (mass + dt * damping + dt * dt * stiffness));
-    force.clamp_length_max(limit)
+    let stiffness = (heavy / (tau * tau)).min(0.5 * mass / (dt * dt));
+    let damping = (2.0 * heavy / tau).min(mass / dt);
+    (way * stiffness - velocity * damping).clamp_length_max(limit)
 }
 
 #[cfg(test)]
@@ -101,10 +111,11 @@ mod tests {
     use super::*;
 
     const PACE: Pace = Pace { dt: 0.01, resting: 0.2, push_limit: 10.0 };
-    const ROUGH: Surface = Surface { static_friction: 0.8, kinetic_friction: 0.6, restitution: 0.0, hold: 0.0 };
+    const ROUGH: Surface =
+        Surface { static_friction: 0.8, kinetic_friction: 0.6, restitution: 0.0, hold: 0.0, film: 0.0 };
 
     fn on_ground(gap: Real, approach: Real) -> Touch {
-        Touch { normal: Vec3::Y, gap, approach }
+        Touch { normal: Vec3::Y, gap, approach, slide: 0.0 }
     }
 
     #[test]
@@ -131,13 +142,15 @@ mod tests {
     }
 
     #[test]
-    fn friction_stops_slow_sliding_and_brakes_fast_sliding_without_reversing_it() {
-        let pressed = |x: Real| touched_velocity(Vec3::new(x, -1.0, 0.0), &on_ground(0.0, 0.0), &ROUGH, &PACE);
-        assert_eq!(pressed(0.79), Vec3::ZERO);
-        assert!((pressed(2.0).x - 1.4).abs() < 1e-6);
-        let slippery = Surface { static_friction: 0.0, kinetic_friction: 5.0, ..ROUGH };
-        let after = touched_velocity(Vec3::new(2.0, -1.0, 0.0), &on_ground(0.0, 0.0), &slippery, &PACE);
-        assert_eq!(after.x, 0.0);
+    fn friction_holds_what_rests_and_brakes_what_slides_without_reversing_it() {
+        let pressed = |x: Real, slide: Real| {
+            let touch = Touch { slide, ..on_ground(0.0, 0.0) };
+            touched_velocity(Vec3::new(x, -1.0, 0.0), &touch, &ROUGH, &PACE)
+        };
+        assert_eq!(pressed(0.79, 0.0), Vec3::ZERO, "below the static limit");
+        assert!((pressed(1.0, 0.0).x - 0.2).abs() < 1e-6, "above it");
+        assert!((pressed(2.0, 2.0).x - 1.4).abs() < 1e-6, "the kinetic one while sliding");
+        assert_eq!(pressed(0.5, 2.0).x, 0.0, "never past rest");
     }
 
     #[test]
@@ -156,7 +169,7 @@ mod tests {
 
     #[test]
     fn sticking_holds_up_to_its_limit() {
-        let sticky = Surface { hold: 0.5, ..ROUGH };
+        let sticky = Surface { hold: 0.5, film: 0.005, ..ROUGH };
         let leaving = |v: Real| touched_velocity(Vec3::new(0.0, v, 0.0), &on_ground(0.0, 0.0), &sticky, &PACE).y;
         assert_eq!(leaving(0.3), 0.0);
         assert!((leaving(2.0) - 1.5).abs() < 1e-6);

@@ -144,16 +144,17 @@ fn turn<L: Lanes>(a: Matrix<L>, rotation: &mut [Eight; 4]) -> Matrix<L> {
     let length = norm(a);
     let a = scale(a, L::splat(1.0).div(length.max(L::splat(f32::MIN_POSITIVE))));
     let mut q = load4::<L>(rotation);
+    let mut open = L::splat(1.0);
     let mut unsure = [1.0; WIDTH];
     for _ in 0..5 {
         let (omega, off) = newton_step(a, rotation_matrix(q));
-        // Squared size of the skew part, relative to a matrix of norm 1, that f32 cannot improve on.
-        let open = off.where_greater(L::splat(SETTLED), L::splat(1.0), L::zero());
+        // The last step is taken too: what is left then is rounding, and does not lag behind a turning body.
+        q = turned(q, [open * omega[0], open * omega[1], open * omega[2]]);
+        open = off.where_greater(L::splat(NEAR), open, L::zero());
         unsure = open.to_array();
         if unsure == [0.0; WIDTH] {
             break;
         }
-        q = turned(q, [open * omega[0], open * omega[1], open * omega[2]]);
     }
     if unsure != [0.0; WIDTH] {
         let mut quaternions = [[0.0; WIDTH]; 4];
@@ -167,8 +168,9 @@ fn turn<L: Lanes>(a: Matrix<L>, rotation: &mut [Eight; 4]) -> Matrix<L> {
     rotation_matrix(q)
 }
 
-/// `(2e-7)^2`: a few units in the last place of a matrix of norm 1.
-const SETTLED: f32 = 4.0e-14;
+/// Squared size of the skew part of a matrix of norm 1 from which one more Newton step, which squares it, leaves
+/// nothing that f32 can see.
+const NEAR: f32 = 1.0e-8;
 
 /// Newton step for the rotation, and the squared size of what is left to remove. Where the step is not towards
 /// a maximum it is zero and the rest is reported as large.

@@ -15,6 +15,8 @@ use phyxel_laws::contact::{Surface, Touch, touched_velocity};
 const GRAIN: usize = 1024;
 /// A touch is looked at while the gap is below this part of the radius, even if it is not closing.
 const WATCHED: Real = 0.25;
+/// Thickness of the film in which things stick, as a part of the radius.
+const FILM: Real = 0.05;
 /// Most steps along the path of a fast particle.
 const PATH_STEPS: usize = 48;
 
@@ -142,13 +144,8 @@ fn touch(world: &World, obstacle: &Moving, i: usize, context: &StepContext) -> O
     if gap > closing.max(WATCHED * radius) {
         return None;
     }
-    let approach = (world.scratch.velocity_before[i] - carried).dot(normal);
-    Some(ObstacleTouch {
-        particle: i as u32,
-        obstacle: obstacle.number,
-        touch: Touch { normal, gap, approach },
-        carried,
-    })
+    let touch = Touch::new(normal, gap, world.scratch.velocity_before[i] - carried);
+    Some(ObstacleTouch { particle: i as u32, obstacle: obstacle.number, touch, carried })
 }
 
 /// Where a ball that moves along `path` first meets the obstacle: the normal there and the way to go along it.
@@ -192,6 +189,7 @@ pub(crate) fn stop_at_obstacles(world: &mut World, touches: &[ObstacleTouch], ro
                 kinetic_friction: obstacle.friction.kinetic,
                 restitution: obstacle.restitution,
                 hold: obstacle.stickiness * area * context.dt / (particles.mass[i] * rounds as Real),
+                film: FILM * radius,
             };
             touch.carried + touched_velocity(velocity - touch.carried, &touch.touch, &surface, &pace)
         })

@@ -197,7 +197,7 @@ fn describe(world: &World, particles: [u32; 2], places: [u32; 2], context: &Step
     // Coincident points part along a direction that depends on nothing but their order.
     let normal = if distance > 1e-6 * store.radius[i] { between / distance } else { Vec3::Y };
     let before = world.scratch.velocity_before[i] - world.scratch.velocity_before[j];
-    let touch = Touch { normal, gap: distance - store.radius[i] - store.radius[j], approach: before.dot(normal) };
+    let touch = Touch::new(normal, distance - store.radius[i] - store.radius[j], before);
     let material = |i: usize| {
         let body = &world.bodies[store.body[i].0 as usize];
         &world.materials[body.material.0 as usize]
@@ -215,6 +215,7 @@ fn describe(world: &World, particles: [u32; 2], places: [u32; 2], context: &Step
             kinetic_friction: friction.kinetic,
             restitution: (a.restitution * b.restitution).sqrt(),
             hold: 0.0,
+            film: 0.0,
         },
         pace: pace(context, store.radius[i].min(store.radius[j])),
         mass: if sum > 0.0 { 1.0 / sum } else { 0.0 },

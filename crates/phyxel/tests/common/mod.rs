@@ -1,0 +1,112 @@
+//! Worlds for experiments.
+#![allow(dead_code)]
+
+use glam::Vec3;
+use phyxel::body::{NewBody, Pose};
+use phyxel::material::{Curve, Friction, Material};
+use phyxel::model::ModelSettings;
+use phyxel::model::shape::{Clusters, ShapeMode, ShapeSettings};
+use phyxel::obstacle::{Geometry, Obstacle};
+use phyxel::skin::Skin;
+use phyxel::step::{StageTimes, step};
+use phyxel::{Settings, World};
+
+/// Deterministic random numbers.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn unit(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 40) as f32 / (1u64 << 24) as f32
+    }
+    pub fn vector(&mut self, size: f32) -> Vec3 {
+        Vec3::new(self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5) * (2.0 * size)
+    }
+}
+
+/// Points of a regular block, centred.
+pub fn block(counts: [u32; 3], spacing: f32) -> Vec<Vec3> {
+    let [nx, ny, nz] = counts;
+    let all = (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])));
+    let middle = Vec3::new((nx - 1) as f32, (ny - 1) as f32, (nz - 1) as f32) * 0.5;
+    all.map(|[x, y, z]| (Vec3::new(x as f32, y as f32, z as f32) - middle) * spacing).collect()
+}
+
+pub const SPACING: f32 = 0.1;
+
+/// A block of matter of density 1000 at rest at the origin.
+pub fn body(name: &str, samples: Vec<Vec3>, settings: ShapeSettings) -> NewBody {
+    NewBody {
+        name: name.into(),
+        material: "matter".into(),
+        model: ModelSettings::Shape(settings),
+        volume: samples.len() as f64 * f64::from(SPACING).powi(3),
+        samples,
+        start: None,
+        spacing: SPACING,
+        radius: None,
+        pose: Pose::default(),
+        velocity: Vec3::ZERO,
+        spin: Vec3::ZERO,
+        temperature: 0.0,
+        held: vec![],
+        self_contact: false,
+        skin: Skin::Particles,
+    }
+}
+
+pub fn matter() -> Material {
+    Material { name: "matter".into(), young_modulus: Curve::constant(1.0e6), ..Material::default() }
+}
+
+/// A world without gravity.
+pub fn space(material: Material) -> World {
+    world(material, Vec3::ZERO)
+}
+
+pub fn world(material: Material, gravity: Vec3) -> World {
+    let mut world = World::new(Settings { gravity, ..Settings::default() }).unwrap();
+    world.add_material(material).unwrap();
+    world
+}
+
+pub const DOWN: Vec3 = Vec3::new(0.0, -9.81, 0.0);
+
+pub fn floor(friction: Friction, restitution: f32) -> Obstacle {
+    let mut floor = Obstacle::new("floor", Geometry::HalfSpace { normal: Vec3::Y }, Pose::default());
+    (floor.friction, floor.restitution) = (friction, restitution);
+    floor
+}
+
+pub fn settings(mode: ShapeMode, clusters: [u32; 3]) -> ShapeSettings {
+    ShapeSettings { mode, clusters: Clusters::Counts(clusters), ..ShapeSettings::default() }
+}
+
+/// Takes steps of equal length.
+pub fn run(world: &mut World, dt: f32, steps: usize) {
+    for _ in 0..steps {
+        step(world, dt, &mut StageTimes::default()).unwrap();
+    }
+}
+
+pub fn position(world: &World, body: usize) -> Vec3 {
+    let range = world.bodies()[body].range();
+    let count = range.len() as f32;
+    world.particles().position[range].iter().sum::<Vec3>() / count
+}
+
+pub fn velocity(world: &World, body: usize) -> Vec3 {
+    let range = world.bodies()[body].range();
+    let count = range.len() as f32;
+    world.particles().velocity[range].iter().sum::<Vec3>() / count
+}
+
+pub fn strain(world: &World, body: usize) -> f64 {
+    world.frame().bodies[body].report.strain_max
+}
+
+pub fn frames(world: &mut World, count: usize) {
+    for _ in 0..count {
+        world.advance_frame().unwrap();
+    }
+}

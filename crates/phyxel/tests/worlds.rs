@@ -1,0 +1,236 @@
+//! Worlds from outside: commands, checkpoints, failures, the same bits on any number of threads.
+
+mod common;
+
+use common::*;
+use glam::{Quat, Vec3};
+use phyxel::body::Pose;
+use phyxel::checkpoint::{decode, encode};
+use phyxel::command::{Command, Drag, Region, Setting, Target};
+use phyxel::material::{Friction, Material, Plasticity};
+use phyxel::model::shape::{ShapeMode, ShapeSettings};
+use phyxel::obstacle::{Geometry, Obstacle};
+use phyxel::{CheckpointError, StepError, World, WorldError, parallel};
+
+/// Some bodies of every mode that fall on each other and on a moving floor, with events on the way.
+fn busy_world() -> World {
+    let material = Material { plasticity: Some(Plasticity { yield_strain: 0.05, creep: 5.0, max: 0.4 }), ..matter() };
+    let mut world = world(material, DOWN);
+    world.add_obstacle(floor(Friction::default(), 0.2)).unwrap();
+    for i in 0..12 {
+        let mode = [ShapeMode::Rigid, ShapeMode::Linear, ShapeMode::Quadratic][i % 3];
+        let counts = [3 + i as u32 % 3, 4, 3];
+        let mut new = body(&format!("body-{i}"), block(counts, SPACING), settings(mode, [1 + i as u32 % 2, 1, 1]));
+        let at = Vec3::new(0.1 * (i % 3) as f32, 0.4 + 0.5 * i as f32, 0.0);
+        new.pose = Pose { at, turn: Quat::from_rotation_x(i as f32) };
+        world.add_body(new).unwrap();
+    }
+    world.schedule(0.3, Command::Push { body: "body-3".into(), velocity: Vec3::new(1.0, 2.0, 0.5) });
+    world.schedule(0.5, Command::Remove { body: "body-5".into() });
+    world.schedule(0.6, Command::Cut { body: "body-7".into(), point: Vec3::ZERO, normal: Vec3::X });
+    world
+}
+
+#[test]
+fn one_two_and_eight_threads_give_the_same_bits() {
+    let hash = |threads: usize| {
+        parallel::with_threads(Some(threads), || {
+            let mut world = busy_world();
+            frames(&mut world, 30);
+            (world.state_hash(), format!("{:?}", world.frame().totals))
+        })
+    };
+    let one = hash(1);
+    assert_eq!(one, hash(2));
+    assert_eq!(one, hash(8));
+}
+
+#[test]
+fn a_world_that_was_written_and_read_goes_on_with_the_same_bits() {
+    let mut straight = busy_world();
+    let mut broken = busy_world();
+    for frame in 0..30 {
+        straight.advance_frame().unwrap();
+        broken.advance_frame().unwrap();
+        if frame % 4 == 1 {
+            broken = decode(&encode(&broken)).unwrap();
+        }
+        assert_eq!(straight.state_hash(), broken.state_hash(), "frame {frame}");
+    }
+}
+
+#[test]
+fn damaged_and_foreign_checkpoints_are_refused() {
+    let mut world = busy_world();
+    world.advance_frame().unwrap();
+    let bytes = encode(&world);
+    assert_eq!(decode(b"something else entirely").unwrap_err(), CheckpointError::Foreign);
+    assert_eq!(decode(&[]).unwrap_err(), CheckpointError::Foreign);
+    for cut in [9, 20, 35, 36, bytes.len() / 2, bytes.len() - 1] {
+        assert!(matches!(decode(&bytes[..cut]), Err(CheckpointError::Damaged { .. })), "cut at {cut}");
+    }
+    for place in (12..bytes.len()).step_by(997) {
+        let mut changed = bytes.clone();
+        changed[place] ^= 1;
+        assert!(decode(&changed).is_err(), "bit flipped at {place}");
+    }
+    let mut newer = bytes;
+    newer[8] = 99;
+    assert_eq!(decode(&newer).unwrap_err(), CheckpointError::Version { found: 99, known: 1 });
+}
+
+fn one_body() -> World {
+    let mut world = world(matter(), DOWN);
+    world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
+    let mut new = body("cube", block([4, 4, 4], SPACING), settings(ShapeMode::Linear, [2, 1, 1]));
+    new.pose.at = Vec3::Y;
+    world.add_body(new).unwrap();
+    world
+}
+
+fn set(target: Target, setting: Setting) -> Command {
+    Command::Set { target, setting }
+}
+
+#[test]
+fn settings_change_when_their_time_comes() {
+    let mut world = one_body();
+    world.schedule(0.1, set(Target::World, Setting::Gravity(Vec3::ZERO)));
+    frames(&mut world, 15);
+    // Falls for a tenth of a second, then drifts.
+    assert!((velocity(&world, 0).y + 0.981).abs() < 0.05, "{}", velocity(&world, 0));
+    world.apply(set(Target::Body("cube".into()), Setting::Velocity(Vec3::X))).unwrap();
+    assert_eq!(velocity(&world, 0), Vec3::X);
+    world.apply(set(Target::Body("cube".into()), Setting::Temperature(30.0))).unwrap();
+    let report = world.frame().bodies[0].report.clone();
+    assert!((report.temperature.mean - 30.0).abs() < 1e-4 && (report.temperature.max - 30.0).abs() < 1e-4);
+    world.apply(set(Target::Obstacle("floor".into()), Setting::Active(false))).unwrap();
+    world.apply(set(Target::Material("matter".into()), Setting::Damping(0.5))).unwrap();
+    assert_eq!(world.materials()[0].damping, 0.5);
+    assert!(world.frame().obstacles.is_empty());
+}
+
+#[test]
+fn bad_commands_are_refused_by_name_and_change_nothing() {
+    let mut world = one_body();
+    let before = world.state_hash();
+    let wrong = [
+        Command::Push { body: "cub".into(), velocity: Vec3::X },
+        Command::Push { body: "cube".into(), velocity: Vec3::NAN },
+        set(Target::Body("cube".into()), Setting::Active(false)),
+        set(Target::Body("cube".into()), Setting::Beta(2.0)),
+        set(Target::Obstacle("floor".into()), Setting::Restitution(1.5)),
+        set(Target::Material("matter".into()), Setting::PoissonRatio(0.5)),
+        set(Target::World, Setting::Beta(0.5)),
+        Command::Drag(Drag { body: "cube".into(), sample: 999, to: Vec3::ZERO, tau: 0.1, limit: 1.0 }),
+        Command::Cut { body: "cube".into(), point: Vec3::ZERO, normal: Vec3::ZERO },
+        Command::Remove { body: "nobody".into() },
+    ];
+    for command in wrong {
+        let refused = world.apply(command.clone());
+        assert!(refused.is_err(), "{command:?}");
+        assert_eq!(world.state_hash(), before, "{command:?}");
+    }
+    let refused = world.apply(Command::Remove { body: "cub".into() }).unwrap_err();
+    assert_eq!(refused.to_string(), "there is no body named \"cub\"; known: cube");
+    world.command(Command::Remove { body: "cub".into() });
+    assert!(matches!(world.advance_frame(), Err(StepError::Command { .. })));
+}
+
+#[test]
+fn holding_letting_go_and_dragging_move_what_they_should() {
+    let mut world = one_body();
+    let top = Region::Box { min: Vec3::new(-1.0, 0.1, -1.0), max: Vec3::ONE };
+    world.apply(Command::Hold { body: "cube".into(), region: top.clone(), on: true }).unwrap();
+    frames(&mut world, 30);
+    assert!((position(&world, 0).y - 1.0).abs() < 0.02, "hangs from what is held: {}", position(&world, 0));
+    world.apply(Command::Hold { body: "cube".into(), region: top, on: false }).unwrap();
+    frames(&mut world, 60);
+    assert!((position(&world, 0).y - 0.2).abs() < 0.02, "lies on the floor: {}", position(&world, 0));
+    let drag = Drag { body: "cube".into(), sample: 63, to: Vec3::new(1.0, 1.5, 0.0), tau: 0.1, limit: 1.0e4 };
+    world.apply(Command::Drag(drag.clone())).unwrap();
+    frames(&mut world, 60);
+    let pulled = world.particles().position[63];
+    assert!((pulled - drag.to).length() < 0.15, "hangs from the pointer: {pulled}");
+    world.apply(Command::Release { body: "cube".into() }).unwrap();
+    frames(&mut world, 60);
+    // It hung at 1.2 m, and may still hop.
+    assert!(position(&world, 0).y < 0.6, "falls again: {}", position(&world, 0));
+}
+
+#[test]
+fn a_drag_pulls_no_harder_than_its_limit() {
+    let mut world = one_body();
+    // 64 kg weigh 628 N.
+    for (limit, lifts) in [(500.0, false), (800.0, true)] {
+        let drag = Drag { body: "cube".into(), sample: 63, to: Vec3::new(0.1, 3.0, 0.0), tau: 0.1, limit };
+        world.apply(Command::Drag(drag)).unwrap();
+        frames(&mut world, 90);
+        assert_eq!(position(&world, 0).y > 1.0, lifts, "limit {limit}: {}", position(&world, 0));
+    }
+}
+
+#[test]
+fn a_cut_body_falls_into_two_pieces_that_hang_together_each() {
+    let mut world = one_body();
+    assert_eq!(world.frame().bodies[0].report.pieces, 1);
+    world.apply(Command::Cut { body: "cube".into(), point: Vec3::ZERO, normal: Vec3::X }).unwrap();
+    let report = world.frame().bodies[0].report.clone();
+    assert_eq!(report.pieces, 2);
+    assert!(report.broken > 0);
+    let left = Region::Box { min: Vec3::splat(-1.0), max: Vec3::new(0.0, 1.0, 1.0) };
+    world.apply(Command::Hold { body: "cube".into(), region: left, on: true }).unwrap();
+    frames(&mut world, 60);
+    let p = world.particles();
+    for i in 0..p.len() {
+        assert_eq!(p.position[i].y > 0.6, p.rest[i].x < 0.0, "{} {}", p.rest[i], p.position[i]);
+    }
+}
+
+#[test]
+fn bodies_come_and_go_without_disturbing_others() {
+    let mut world = one_body();
+    let mut other = body("other", block([3, 3, 3], SPACING), ShapeSettings::default());
+    other.pose.at = Vec3::new(3.0, 1.0, 0.0);
+    world.command(Command::Add(Box::new(other)));
+    world.schedule(0.5, Command::Remove { body: "cube".into() });
+    for _ in 0..60 {
+        world.advance_frame().unwrap();
+    }
+    assert!(world.particles().is_consistent());
+    assert_eq!(world.particles().len(), 27);
+    assert_eq!(world.frame().bodies.len(), 1);
+    assert!((position(&world, 1).y - 0.15).abs() < 0.01, "{}", position(&world, 1));
+    assert!(matches!(world.body_named("cube"), Err(WorldError::Unknown { .. })));
+}
+
+#[test]
+fn a_value_that_stops_being_a_number_is_named_and_the_last_good_state_is_kept() {
+    let mut world = one_body();
+    frames(&mut world, 5);
+    let good = world.particles().position.clone();
+    for _ in 0..2 {
+        world.apply(Command::Push { body: "cube".into(), velocity: Vec3::new(f32::MAX, 0.0, 0.0) }).unwrap();
+    }
+    let message = world.advance_frame().unwrap_err().to_string();
+    assert!(message.contains("cube") && message.contains("smaller steps"), "{message}");
+    assert!(world.particles().position.iter().all(|x| x.is_finite()));
+    assert_eq!(world.particles().position, good);
+}
+
+#[test]
+fn an_obstacle_that_makes_no_sense_is_refused_by_name() {
+    let mut world = one_body();
+    let wrong = [
+        (Geometry::Sphere { radius: -1.0 }, "radius"),
+        (Geometry::HalfSpace { normal: Vec3::new(0.0, 2.0, 0.0) }, "normal"),
+        (Geometry::Box { size: Vec3::new(1.0, 0.0, 1.0) }, "size"),
+        (Geometry::Mesh { positions: Default::default(), triangles: Default::default() }, "mesh"),
+    ];
+    for (geometry, field) in wrong {
+        let refused = world.add_obstacle(Obstacle::new("wall", geometry, Pose::default())).unwrap_err().to_string();
+        assert!(refused.contains("wall") && refused.contains(field), "{refused}");
+    }
+    let again = world.add_obstacle(floor(Friction::default(), 0.0)).unwrap_err();
+    assert_eq!(again.to_string(), "there are two obstacles named \"floor\"; give each a name of its own");
+}
