@@ -36,6 +36,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: CheckArgs,
     },
+    /// Measure how long steps take
+    Bench {
+        /// Only benchmarks whose name begins so
+        name: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// List the built-in scenes, or print one
     Scenes {
         /// The scene to print

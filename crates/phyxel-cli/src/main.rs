@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => commands::run::run(commands::run::DEMO, &options),
         Command::Run { scene, options } => commands::run::run(&scene, &options),
         Command::Check { scene, options } => commands::check::check(&scene, &options),
+        Command::Bench { name, json } => commands::bench::bench(name.as_deref(), json),
         Command::Scenes { name, json } => commands::scenes::show(name.as_deref(), json),
     };
     code.unwrap_or_else(|failure| failure.tell(json))

@@ -4,6 +4,7 @@
 //! can be stopped and resumed to the same bits, and reports whether the scene's expectations came true.
 //! [`run_scene_in_memory`] does the same without files. The crate prints nothing.
 
+pub mod bench;
 mod drive;
 mod durable;
 pub mod error;

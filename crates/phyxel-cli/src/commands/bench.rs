@@ -1,0 +1,64 @@
+//! `phyxel bench`.
+
+use crate::failure::{BAD_INPUT, Failure};
+use crate::say;
+use phyxel_run::bench::{self, Row};
+use std::process::ExitCode;
+
+/// Measures, and prints a table or JSON.
+pub(crate) fn bench(name: Option<&str>, json: bool) -> Result<ExitCode, Failure> {
+    let mut rows: Vec<Row> = Vec::new();
+    if !json {
+        say::to_stdout(&heading());
+    }
+    let measured = bench::run(name, &mut |row| {
+        if !json {
+            say::to_stdout(&line(&row));
+        }
+        rows.push(row);
+    });
+    measured.map_err(|error| Failure::new(BAD_INPUT, error.into()))?;
+    if json {
+        say::to_stdout(&serde_json::to_string_pretty(&rows).unwrap_or_default());
+    } else {
+        say::to_stdout(&notes(&rows));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn heading() -> String {
+    format!(
+        "{:<22} {:<33} {:>7} {:>9} {:>12} {:>12} {:>11}  {}",
+        "benchmark", "measured", "threads", "elements", "median ms", "minimum ms", "ns/element", "state"
+    )
+}
+
+fn line(row: &Row) -> String {
+    format!(
+        "{:<22} {:<33} {:>7} {:>9} {:>12.4} {:>12.4} {:>11.2}  {}",
+        row.name,
+        row.measured,
+        row.threads,
+        row.elements,
+        row.median * 1e3,
+        row.minimum * 1e3,
+        row.per_element * 1e9,
+        &row.state_hash[..row.state_hash.len().min(12)]
+    )
+}
+
+/// Published figures, each once.
+fn notes(rows: &[Row]) -> String {
+    let mut notes: Vec<String> = Vec::new();
+    for row in rows {
+        if let Some(published) = &row.published {
+            let note = format!("{}, {}, {} threads: {published}", row.name, row.measured, row.threads);
+            let known = row.measured.starts_with("matching")
+                && notes.iter().any(|other| other.starts_with(&format!("{}, matching", row.name)));
+            if !known {
+                notes.push(note);
+            }
+        }
+    }
+    notes.join("\n")
+}

@@ -1,0 +1,129 @@
+//! Benchmarks: what a step costs, per element, on one thread and on all.
+//!
+//! Every row carries a fingerprint of the state it ended in, so that a faster run that computes something else
+//! is seen at once. Claims of speed are ratios of rows of one table, on one machine.
+
+mod shape;
+
+use phyxel::parallel;
+use serde::Serialize;
+
+/// A measured benchmark.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Name of the benchmark.
+    pub name: String,
+    /// What was measured.
+    pub measured: &'static str,
+    /// Threads.
+    pub threads: usize,
+    /// How many elements a repetition works on.
+    pub elements: u64,
+    /// What an element is.
+    pub element: &'static str,
+    /// Repetitions.
+    pub repetitions: usize,
+    /// Median of a repetition, s.
+    pub median: f64,
+    /// Shortest repetition, s.
+    pub minimum: f64,
+    /// Median per element, s.
+    pub per_element: f64,
+    /// Fingerprint of the state at the end.
+    pub state_hash: String,
+    /// A published figure to compare with, if there is one.
+    pub published: Option<String>,
+}
+
+/// A group of benchmarks.
+#[derive(Clone, Copy, Debug)]
+pub struct Benchmark {
+    /// Its name.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    run: fn(&[usize], &mut dyn FnMut(Row)) -> Result<(), BenchError>,
+}
+
+/// A benchmark could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// No benchmark has this name.
+    #[error("there is no benchmark named \"{name}\"; known: {known}")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// Names there are.
+        known: String,
+    },
+    /// Its scene could not be read.
+    #[error(transparent)]
+    Load(#[from] phyxel_scene::LoadError),
+    /// Its scene could not be built.
+    #[error(transparent)]
+    Build(#[from] phyxel_scene::BuildError),
+    /// Its world could not be made.
+    #[error(transparent)]
+    World(#[from] phyxel::WorldError),
+    /// A step failed.
+    #[error(transparent)]
+    Step(#[from] phyxel::StepError),
+}
+
+/// All benchmarks.
+pub const ALL: [Benchmark; 4] = [
+    Benchmark {
+        name: "shape-source",
+        about: "100 objects of 100 points in 8 clusters, quadratic, as the source's figure 8",
+        run: shape::source,
+    },
+    Benchmark {
+        name: "shape-pile",
+        about: "145 objects, 1,728 clusters, 24,618 points (the source's figure 1)",
+        run: shape::pile,
+    },
+    Benchmark {
+        name: "shape-massive",
+        about: "384 objects, 2,448 clusters, 55,200 points (the source's figure 9)",
+        run: shape::massive,
+    },
+    Benchmark { name: "shape-scaling", about: "matching from 1,000 to 1,000,000 points", run: shape::scaling },
+];
+
+/// Runs the benchmarks whose names begin with `name` (all if `None`) on one and on all threads, and hands over
+/// each row as it is measured.
+pub fn run(name: Option<&str>, row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+    let wanted = |benchmark: &&Benchmark| name.is_none_or(|name| benchmark.name.starts_with(name));
+    let chosen: Vec<&Benchmark> = ALL.iter().filter(wanted).collect();
+    if chosen.is_empty() {
+        let known = ALL.map(|benchmark| benchmark.name).join(", ");
+        return Err(BenchError::Unknown { name: name.unwrap_or_default().to_string(), known });
+    }
+    let all = parallel::with_threads(None, parallel::threads);
+    let threads: &[usize] = if all > 1 { &[1, all] } else { &[1] };
+    chosen.into_iter().try_for_each(|benchmark| (benchmark.run)(threads, row))
+}
+
+/// Median and minimum of some durations, s.
+fn median_and_minimum(mut seconds: Vec<f64>) -> (f64, f64) {
+    seconds.sort_by(f64::total_cmp);
+    let median = seconds.get(seconds.len() / 2).copied().unwrap_or(0.0);
+    (median, seconds.first().copied().unwrap_or(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle_and_the_minimum_the_first() {
+        assert_eq!(median_and_minimum(vec![3.0, 1.0, 2.0]), (2.0, 1.0));
+        assert_eq!(median_and_minimum(vec![]), (0.0, 0.0));
+    }
+
+    #[test]
+    fn an_unknown_benchmark_lists_the_known_ones() {
+        let error = run(Some("nothing"), &mut |_| ()).unwrap_err().to_string();
+        assert!(error.contains("nothing") && error.contains("shape-massive"), "{error}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Benchmarks of shape matching.
+
+use super::{BenchError, Row, median_and_minimum};
+use glam::{Quat, Vec3};
+use phyxel::body::{NewBody, Pose};
+use phyxel::material::Material;
+use phyxel::model::ModelSettings;
+use phyxel::model::shape::{Clusters, ShapeMode, ShapeSettings};
+use phyxel::skin::Skin;
+use phyxel::step::{Stage, StageTimes, step};
+use phyxel::{Settings, World, parallel};
+use phyxel_scene::{BuildOptions, Scene};
+use std::time::Instant;
+
+/// Steps that are not counted: caches fill, pages come in.
+const WARM_UP: usize = 10;
+/// Length of a step in the benchmarks of matching alone, s.
+const STEP: f32 = 1.0 / 120.0;
+
+pub(super) fn source(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+    let world = blocks(100, [5, 5, 4], [2, 2, 2])?;
+    let figure = "50 frames/s (Pentium 4, 3.2 GHz), 20 ms a frame";
+    measure_matching("shape-source", &world, 400, threads, Some(figure), row)
+}
+
+pub(super) fn pile(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+    let figure = "0.12 ms an object and frame (Pentium 4, 3.2 GHz), 17.4 ms a frame";
+    scene("shape-pile", 90, threads, figure, row)
+}
+
+pub(super) fn massive(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+    let figure = "0.008 to 0.096 ms an object and frame (Pentium 4, 3.2 GHz), 3 to 37 ms a frame";
+    scene("shape-massive", 150, threads, figure, row)
+}
+
+pub(super) fn scaling(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+    for (objects, steps) in [(10, 4000), (100, 400), (1_000, 60), (10_000, 12)] {
+        let world = blocks(objects, [5, 5, 4], [2, 2, 2])?;
+        measure_matching(&format!("shape-scaling-{}", objects * 100), &world, steps, threads, None, row)?;
+    }
+    Ok(())
+}
+
+/// A built-in scene: matching alone, then everything.
+fn scene(
+    name: &str,
+    frames: usize,
+    threads: &[usize],
+    figure: &str,
+    row: &mut dyn FnMut(Row),
+) -> Result<(), BenchError> {
+    let scene = Scene::load(name, &[])?;
+    let world = scene.build(&BuildOptions::default())?.world;
+    measure_matching(name, &world, 200, threads, Some(figure), row)?;
+    measure_frames(name, &world, frames, threads, row)
+}
+
+/// Objects of one kind, apart from each other, turning.
+fn blocks(objects: u32, counts: [u32; 3], clusters: [u32; 3]) -> Result<World, BenchError> {
+    let spacing = 0.1;
+    let mut world = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() })?;
+    world.add_material(Material::default())?;
+    let [nx, ny, nz] = counts;
+    let samples: Vec<Vec3> = (0..nx * ny * nz)
+        .map(|i| Vec3::new((i % nx) as f32, (i / nx % ny) as f32, (i / (nx * ny)) as f32) * spacing)
+        .collect();
+    let side = f64::from(objects).cbrt().ceil() as u32;
+    for i in 0..objects {
+        let place = Vec3::new((i % side) as f32, (i / side % side) as f32, (i / (side * side)) as f32);
+        let settings =
+            ShapeSettings { mode: ShapeMode::Quadratic, clusters: Clusters::Counts(clusters), ..ShapeSettings::default() };
+        world.add_body(NewBody {
+            name: format!("block-{i}"),
+            material: Material::default().name,
+            model: ModelSettings::Shape(settings),
+            volume: samples.len() as f64 * f64::from(spacing).powi(3),
+            samples: samples.clone(),
+            start: None,
+            spacing,
+            radius: None,
+            pose: Pose { at: place * 1.5, turn: Quat::from_rotation_y(i as f32) },
+            velocity: Vec3::ZERO,
+            spin: Vec3::new(0.3, 1.0, 0.2),
+            temperature: 0.0,
+            held: vec![],
+            self_contact: false,
+            skin: Skin::Particles,
+        })?;
+    }
+    Ok(world)
+}
+
+/// Forces, matching and integration of a step; neighbours and contacts are left out of the time.
+fn measure_matching(
+    name: &str,
+    world: &World,
+    steps: usize,
+    threads: &[usize],
+    published: Option<&str>,
+    row: &mut dyn FnMut(Row),
+) -> Result<(), BenchError> {
+    for &threads in threads {
+        let mut world = world.clone();
+        let seconds = parallel::with_threads(Some(threads), || -> Result<Vec<f64>, BenchError> {
+            let mut seconds = Vec::with_capacity(steps);
+            for repetition in 0..WARM_UP + steps {
+                let mut times = StageTimes::default();
+                step(&mut world, STEP, &mut times)?;
+                if repetition >= WARM_UP {
+                    let stages = [Stage::ExertForces, Stage::AdvanceVelocities, Stage::AdvancePositions];
+                    seconds.push(stages.iter().map(|&stage| times.seconds(stage)).sum());
+                }
+            }
+            Ok(seconds)
+        })?;
+        let elements = world.shape_model().map_or(0, |model| model.membership_count()) as u64;
+        row(summarise(name, "matching and integrating, a step", threads, elements, "point in cluster", seconds, &world, published));
+    }
+    Ok(())
+}
+
+/// Whole frames, contacts and all.
+fn measure_frames(
+    name: &str,
+    world: &World,
+    frames: usize,
+    threads: &[usize],
+    row: &mut dyn FnMut(Row),
+) -> Result<(), BenchError> {
+    for &threads in threads {
+        let mut world = world.clone();
+        let seconds = parallel::with_threads(Some(threads), || -> Result<Vec<f64>, BenchError> {
+            let mut seconds = Vec::with_capacity(frames);
+            for _ in 0..frames {
+                let start = Instant::now();
+                world.advance_frame()?;
+                seconds.push(start.elapsed().as_secs_f64());
+            }
+            Ok(seconds)
+        })?;
+        let mean = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
+        let worst = seconds.iter().copied().fold(0.0, f64::max);
+        let speed = format!(
+            "mean {:.0} frames/s, worst frame {:.1} ms; the source could not do its collisions in real time",
+            1.0 / mean,
+            worst * 1e3
+        );
+        let elements = world.particles().len() as u64;
+        row(summarise(name, "all, with collisions, a frame", threads, elements, "point", seconds, &world, Some(&speed)));
+    }
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments)]
+fn summarise(
+    name: &str,
+    measured: &'static str,
+    threads: usize,
+    elements: u64,
+    element: &'static str,
+    seconds: Vec<f64>,
+    world: &World,
+    published: Option<&str>,
+) -> Row {
+    let repetitions = seconds.len();
+    let (median, minimum) = median_and_minimum(seconds);
+    Row {
+        name: name.to_string(),
+        measured,
+        threads,
+        elements,
+        element,
+        repetitions,
+        median,
+        minimum,
+        per_element: median / elements.max(1) as f64,
+        state_hash: world.state_hash(),
+        published: published.map(str::to_string),
+    }
+}
