@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 use phyxel::Frame;
-use phyxel::frame::{BodyReport, FrameBody, FrameParticles, FrameSkin, PhaseCounts, SkinReport, Span};
+use phyxel::frame::{BodyReport, FrameBody, FrameParticles, FrameSkin, PhaseCounts, SkinReport, Span, Topology};
 use phyxel::model::ModelKind;
 use phyxel::particles::Phase;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ pub(crate) fn two_bodies() -> Frame {
         normals: vec![Vec3::Z; 3],
         velocities: vec![Vec3::new(0.5, 0.0, 0.0); 3],
         triangles: Arc::new(vec![[0, 1, 2]]),
+        topology: Topology { closed: false, genus: None },
     };
     let particles = FrameParticles {
         position: vec![Vec3::ZERO, Vec3::X, 2.0 * Vec3::X],

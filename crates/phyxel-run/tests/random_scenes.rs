@@ -79,7 +79,11 @@ fn scene(seed: u64) -> (String, f32) {
     );
     if random.below(2) == 0 {
         let creep = spread(&mut random, 1e-2, 1e4);
-        text += &format!("plasticity = {{ yield = {}, creep = {creep:e}, max = {} }}\n", 0.2 * random.unit(), random.unit());
+        text += &format!(
+            "plasticity = {{ yield = {}, creep = {creep:e}, max = {} }}\n",
+            0.2 * random.unit(),
+            random.unit()
+        );
     }
     for number in 0..1 + random.below(4) as u32 {
         text += &body(&mut random, number, size);

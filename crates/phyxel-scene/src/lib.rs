@@ -19,6 +19,6 @@ pub mod shape;
 pub use build::{BuildOptions, Built};
 pub use error::{BuildError, LoadError, Problem, SceneErrors};
 pub use scene::{
-    Action, BodyDescription, Camera, ClusterPlan, Copies, Deformation, Event, Expectation, ExpectedValue, ModelDescription, Moment,
-    ObstacleDescription, PlaceKey, Scene, SkinDescription, StepDescription, Subject, VERSION,
+    Action, BodyDescription, Camera, ClusterPlan, Copies, Deformation, Event, Expectation, ExpectedValue,
+    ModelDescription, Moment, ObstacleDescription, PlaceKey, Scene, SkinDescription, StepDescription, Subject, VERSION,
 };

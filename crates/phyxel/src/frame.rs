@@ -73,6 +73,17 @@ pub struct FrameSkin {
     pub velocities: Vec<Vec3>,
     /// Counter-clockwise seen from outside.
     pub triangles: Arc<Vec<[u32; 3]>>,
+    /// How the triangles hang together.
+    pub topology: Topology,
+}
+
+/// How a surface hangs together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Topology {
+    /// Whether every edge has exactly two triangles that run along it in opposite directions.
+    pub closed: bool,
+    /// Number of handles, where the surface is closed and in one piece.
+    pub genus: Option<i64>,
 }
 
 /// An obstacle of a frame.

@@ -12,6 +12,8 @@ use glam::Vec3;
 pub(crate) struct Dot {
     pub position: Vec3,
     pub radius: Real,
+    /// Gap up to which it wants to meet others, m. Of two dots that want to meet, both must reach that far.
+    pub reach: Real,
     pub particle: u32,
     pub body: u32,
     /// Dots of one group do not meet each other; dots of group 0 meet everyone.
@@ -23,47 +25,61 @@ pub(crate) struct Dot {
 struct Level {
     origin: Vec3,
     cell: Real,
-    /// Cells along x and y; one more than there are, so that no neighbour is in the next row.
+    /// Largest radius, m.
+    largest: Real,
+    /// Cells along x and y; with room for neighbours, so that none is in the next row.
     row: u64,
     sheet: u64,
-    /// Cell of each dot, rising.
-    keys: Vec<u64>,
+    /// Cells that are not empty, in order.
+    cells: Vec<Cell>,
     dots: Vec<Dot>,
+    x: Vec<Real>,
+    y: Vec<Real>,
+    z: Vec<Real>,
+    groups: Vec<u32>,
 }
 
-/// Dots per task.
-const GRAIN: usize = 1024;
+/// The dots of a cell.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    key: u64,
+    first: u32,
+    end: u32,
+    /// The group of all its dots; 0 if they are of several.
+    group: u32,
+    /// Cells that its dots have to look at, each way.
+    width: u32,
+}
+
+/// Cells per task.
+const GRAIN: usize = 256;
 /// Most cells along an axis; cells grow where the dots are spread farther.
 const MOST_CELLS: Real = 1.0e6;
+/// Cells around a dot that are searched at most, each way; what reaches farther is met by what it meets.
+const WIDEST: u64 = 3;
 
-/// All pairs of particles whose surfaces are nearer than `margin` times the sum of their radii, and for which
-/// `may_touch` is true. Each pair once, in an order that depends on nothing but the dots.
-pub(crate) fn close_pairs(
-    dots: &[Dot],
-    margin: Real,
-    may_touch: impl Fn(&Dot, &Dot) -> bool + Sync,
-) -> Vec<(u32, u32)> {
-    let levels = sort_by_size(dots, margin);
+/// All pairs of particles whose gap is within their reach, and for which `may_touch` is true. Each pair once, in an
+/// order that depends on nothing but the dots.
+pub(crate) fn close_pairs(dots: &[Dot], may_touch: impl Fn(&Dot, &Dot) -> bool + Sync) -> Vec<(u32, u32)> {
+    let levels = sort_by_size(dots);
     let mut pairs = Vec::new();
     for (number, fine) in levels.iter().enumerate() {
         for coarse in &levels[number..] {
-            let found = parallel::map_ranges(fine.dots.len(), GRAIN, |range| {
+            let found = parallel::map_ranges(fine.cells.len(), GRAIN, |range| {
                 let mut found = Vec::new();
-                let mut meet = |dot: &Dot, others: &[Dot]| {
-                    for other in others {
-                        let reach = (dot.radius + other.radius) * (1.0 + margin);
-                        let near = dot.position.distance_squared(other.position) < reach * reach;
-                        let strange = (dot.group != other.group) | (dot.group == 0);
-                        // One branch that is seldom taken: most neighbours are of the same body.
-                        if near & strange && may_touch(dot, other) {
-                            found.push((dot.particle, other.particle));
-                        }
+                let mut meet = |dot: usize, other: usize| {
+                    let (dot, other) = (&fine.dots[dot], &coarse.dots[other]);
+                    if may_touch(dot, other) {
+                        found.push((dot.particle, other.particle));
                     }
                 };
-                if std::ptr::eq(fine, coarse) {
-                    fine.visit_own(range, &mut meet);
-                } else {
-                    range.for_each(|place| coarse.visit_around(&fine.dots[place], &mut meet));
+                let mut cursors = Cursors::default();
+                for cell in &fine.cells[range] {
+                    if std::ptr::eq(fine, coarse) {
+                        fine.visit_later(cell, &mut cursors, &mut meet);
+                    } else {
+                        coarse.visit_around(fine, cell, &mut meet);
+                    }
                 }
                 found
             });
@@ -73,8 +89,12 @@ pub(crate) fn close_pairs(
     pairs
 }
 
+/// Where the rows around the last cell began: those around the next one do not begin earlier.
+#[derive(Default)]
+struct Cursors([[Option<usize>; 2 * WIDEST as usize + 1]; WIDEST as usize + 1]);
+
 /// Puts dots into levels of radii that differ by less than a factor of two, finest first.
-fn sort_by_size(dots: &[Dot], margin: Real) -> Vec<Level> {
+fn sort_by_size(dots: &[Dot]) -> Vec<Level> {
     let smallest = dots.iter().map(|dot| dot.radius).fold(Real::INFINITY, Real::min);
     let class = |dot: &Dot| ((dot.radius / smallest).log2() + 1e-3).floor().clamp(0.0, 63.0) as usize;
     let mut classes: Vec<Vec<Dot>> = Vec::new();
@@ -85,29 +105,40 @@ fn sort_by_size(dots: &[Dot], margin: Real) -> Vec<Level> {
         }
         classes[class].push(*dot);
     }
-    classes.into_iter().filter(|dots| !dots.is_empty()).map(|dots| Level::new(&dots, margin)).collect()
+    classes.into_iter().filter(|dots| !dots.is_empty()).map(|dots| Level::new(&dots)).collect()
 }
 
 impl Level {
-    fn new(dots: &[Dot], margin: Real) -> Self {
-        let start = (Vec3::INFINITY, Vec3::NEG_INFINITY, 0.0);
-        let (min, max, largest) = dots.iter().fold(start, |(min, max, largest): (Vec3, Vec3, Real), dot| {
-            (min.min(dot.position), max.max(dot.position), largest.max(dot.radius))
-        });
-        let extent = (max - min).max_element();
-        let cell = (2.0 * largest * (1.0 + margin)).max(extent / MOST_CELLS);
-        let mut level = Self { origin: min - cell, cell, ..Self::default() };
-        let counts = level.place_of(max).map(|n| n + 3);
+    fn new(dots: &[Dot]) -> Self {
+        let start = (Vec3::INFINITY, Vec3::NEG_INFINITY, 0.0, 0.0);
+        let (min, max, largest, reach) =
+            dots.iter().fold(start, |(min, max, largest, reach): (Vec3, Vec3, Real, Real), dot| {
+                (min.min(dot.position), max.max(dot.position), largest.max(dot.radius), reach + dot.reach)
+            });
+        // Most dots find all they reach in the cells next to their own; the few that reach farther look farther.
+        let usual = (1.5 * reach / dots.len() as Real).min(2.0 * largest);
+        // Cells that f32 can tell apart, and not too many.
+        let coarsest = (max - min).max_element().max(max.abs().max_element()).max(min.abs().max_element());
+        let cell = (2.0 * largest + usual).max(coarsest / MOST_CELLS);
+        let mut level = Self { origin: min - cell * WIDEST as Real, cell, largest, ..Self::default() };
+        let counts = level.place_of(max).map(|n| n + 2 * WIDEST + 1);
         (level.row, level.sheet) = (counts[0], counts[0] * counts[1]);
         let mut order: Vec<(u64, u32)> =
             parallel::map(dots.len(), 8192, |i| (level.key(level.place_of(dots[i].position)), i as u32));
         sort_by_key(&mut order, level.sheet * counts[2]);
-        level.keys = order.iter().map(|&(key, _)| key).collect();
         level.dots = order.iter().map(|&(_, i)| dots[i as usize]).collect();
+        level.x = level.dots.iter().map(|dot| dot.position.x).collect();
+        level.y = level.dots.iter().map(|dot| dot.position.y).collect();
+        level.z = level.dots.iter().map(|dot| dot.position.z).collect();
+        level.groups = level.dots.iter().map(|dot| dot.group).collect();
+        let runs = order.chunk_by(|a, b| a.0 == b.0).scan(0, |first, run| {
+            *first += run.len();
+            Some((run[0].0, *first - run.len()..*first))
+        });
+        level.cells = runs.map(|(key, range)| level.describe_cell(key, range)).collect();
         level
     }
 
-    /// Cell of a position, counted from 1.
     fn place_of(&self, position: Vec3) -> [u64; 3] {
         ((position - self.origin) / self.cell).max(Vec3::ZERO).to_array().map(|x| x as u64)
     }
@@ -116,49 +147,113 @@ impl Level {
         place[0] + self.row * place[1] + self.sheet * place[2]
     }
 
-    /// Calls `meet` with each dot of a range and those of its neighbours that come later in the order, so that
-    /// each pair is met once. Neighbours of cells that follow each other follow each other too.
-    fn visit_own(&self, range: std::ops::Range<usize>, meet: &mut impl FnMut(&Dot, &[Dot])) {
-        let rows = [self.row, self.sheet - self.row, self.sheet, self.sheet + self.row];
-        let mut first = rows.map(|row| self.keys.partition_point(|&key| key + 1 < self.keys[range.start] + row));
-        let mut last = first;
-        for place in range {
-            let key = self.keys[place];
-            let dot = &self.dots[place];
-            let rest = &self.keys[place + 1..];
-            let own = rest.iter().take_while(|&&other| other <= key + 1).count();
-            meet(dot, &self.dots[place + 1..place + 1 + own]);
-            for (k, row) in rows.into_iter().enumerate() {
-                while first[k] < self.keys.len() && self.keys[first[k]] + 1 < key + row {
-                    first[k] += 1;
+    /// Cells that a dot has to look at, each way.
+    fn width(&self, dot: &Dot) -> u64 {
+        (((dot.radius + self.largest + dot.reach) / self.cell).ceil() as u64).clamp(1, WIDEST)
+    }
+
+    fn describe_cell(&self, key: u64, range: std::ops::Range<usize>) -> Cell {
+        let group = self.groups[range.start];
+        let alone = self.groups[range.clone()].iter().all(|&other| other == group);
+        let width = self.dots[range.clone()].iter().map(|dot| self.width(dot)).max().unwrap_or(1);
+        let (first, end) = (range.start as u32, range.end as u32);
+        Cell { key, first, end, group: if alone { group } else { 0 }, width: width as u32 }
+    }
+
+    /// Calls `meet` with pairs of dots of a cell and of the cells around it that come later in the order, so that
+    /// each pair is met once.
+    fn visit_later(&self, cell: &Cell, cursors: &mut Cursors, meet: &mut impl FnMut(usize, usize)) {
+        if cell.group == 0 {
+            for dot in cell.first..cell.end {
+                self.scan(&self.dots[dot as usize], dot + 1..cell.end, &mut |other| meet(dot as usize, other));
+            }
+        }
+        let width = u64::from(cell.width);
+        for dz in 0..=width {
+            for dy in 0..=2 * width {
+                // The own row and those after it: to the right in the own sheet, all in the sheets above.
+                if dz == 0 && dy < width {
+                    continue;
                 }
-                last[k] = last[k].max(first[k]);
-                while last[k] < self.keys.len() && self.keys[last[k]] <= key + row + 1 {
-                    last[k] += 1;
+                let middle = cell.key + self.sheet * dz + self.row * dy - self.row * width;
+                let cursor = &mut cursors.0[dz as usize][(dy + WIDEST - width) as usize];
+                let first = cursor.unwrap_or_else(|| self.cells.partition_point(|cell| cell.key + WIDEST < middle));
+                let first = first + self.run_below(first, middle - WIDEST);
+                *cursor = Some(first);
+                let later = if middle == cell.key { middle + 1 } else { middle - width };
+                let start = first + self.run_below(first, later);
+                for other in self.cells[start..].iter().take_while(|other| other.key <= middle + width) {
+                    self.meet_cells(cell, other, meet);
                 }
-                meet(dot, &self.dots[first[k]..last[k]]);
             }
         }
     }
 
-    /// Calls `meet` with a dot of another level and all dots of this one around it.
-    fn visit_around(&self, dot: &Dot, meet: &mut impl FnMut(&Dot, &[Dot])) {
-        let scaled = (dot.position - self.origin) / self.cell;
-        // Farther out than a cell beyond the outermost dots there is nothing.
-        let [x, y, z] = scaled.clamp(Vec3::ZERO, Vec3::splat(2.0 * MOST_CELLS)).to_array().map(|x| x as u64);
-        let top = self.keys.last().copied().unwrap_or(0);
-        for dz in z.saturating_sub(1)..=z + 1 {
-            for dy in y.saturating_sub(1)..=y + 1 {
-                if dy >= self.sheet / self.row || self.key([0, dy, dz]) > top {
-                    continue;
+    /// Calls `meet` with pairs of dots of a cell of another level and of this one's cells around it.
+    fn visit_around(&self, fine: &Self, cell: &Cell, meet: &mut impl FnMut(usize, usize)) {
+        for place in cell.first..cell.end {
+            let dot = &fine.dots[place as usize];
+            let width = self.width(dot);
+            let scaled = ((dot.position - self.origin) / self.cell).max(Vec3::ZERO);
+            // Far beyond the outermost dots there is nothing.
+            let [x, y, z] = scaled.min(Vec3::splat(2.0 * MOST_CELLS)).to_array().map(|x| x as u64);
+            let columns = self.sheet / self.row;
+            for dz in z.saturating_sub(width)..=z + width {
+                for dy in y.saturating_sub(width)..=(y + width).min(columns - 1) {
+                    let end = self.key([(x + width).min(self.row - 1), dy, dz]);
+                    let from = self.key([x.saturating_sub(width).min(self.row - 1), dy, dz]);
+                    let first = self.cells.partition_point(|cell| cell.key < from);
+                    for other in self.cells[first..].iter().take_while(|other| other.key <= end) {
+                        self.scan(dot, other.first..other.end, &mut |other| meet(place as usize, other));
+                    }
                 }
-                let end = (x + 1).min(self.row - 1);
-                let start = x.saturating_sub(1).min(end);
-                let [from, to] = [self.key([start, dy, dz]), self.key([end, dy, dz])];
-                let first = self.keys.partition_point(|&key| key < from);
-                let count = self.keys[first..].partition_point(|&key| key <= to);
-                meet(dot, &self.dots[first..first + count]);
             }
+        }
+    }
+
+    /// Calls `meet` with pairs of dots of two cells, unless all of them are of one group: most are.
+    fn meet_cells(&self, cell: &Cell, other: &Cell, meet: &mut impl FnMut(usize, usize)) {
+        if cell.group == other.group && cell.group != 0 {
+            return;
+        }
+        for dot in cell.first as usize..cell.end as usize {
+            self.scan(&self.dots[dot], other.first..other.end, &mut |other| meet(dot, other));
+        }
+    }
+
+    /// Number of cells from a place on that are numbered below `limit`.
+    fn run_below(&self, place: usize, limit: u64) -> usize {
+        self.cells[place..].iter().take_while(|cell| cell.key < limit).count()
+    }
+
+    /// Calls `meet` for the dots of a run that are near enough and of another group.
+    fn scan(&self, dot: &Dot, range: std::ops::Range<u32>, meet: &mut impl FnMut(usize)) {
+        const BLOCK: usize = 8;
+        let range = range.start as usize..range.end as usize;
+        let limit = dot.radius + self.largest + dot.reach;
+        let limit = limit * limit;
+        let mut start = range.start;
+        while start < range.end {
+            let end = (start + BLOCK).min(range.end);
+            let (x, y, z, groups) =
+                (&self.x[start..end], &self.y[start..end], &self.z[start..end], &self.groups[start..end]);
+            let mut near = 0u32;
+            for k in 0..end - start {
+                let [dx, dy, dz] = [x[k] - dot.position.x, y[k] - dot.position.y, z[k] - dot.position.z];
+                let strange = (groups[k] != dot.group) | (dot.group == 0);
+                let close = dx * dx + dy * dy + dz * dz < limit;
+                near |= u32::from(close & strange) << k;
+            }
+            while near != 0 {
+                let k = start + near.trailing_zeros() as usize;
+                let other = &self.dots[k];
+                let reach = dot.radius + other.radius + dot.reach.min(other.reach);
+                if dot.position.distance_squared(other.position) < reach * reach {
+                    meet(k);
+                }
+                near &= near - 1;
+            }
+            start = end;
         }
     }
 }
@@ -188,7 +283,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn scattered(count: usize, radius: impl Fn(usize) -> Real) -> Vec<Dot> {
+    fn scattered(count: usize, radius: impl Fn(usize) -> Real, reach: impl Fn(usize) -> Real) -> Vec<Dot> {
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -198,6 +293,7 @@ mod tests {
             .map(|i| Dot {
                 position: Vec3::new(next(), next(), next()) * 4.0 - 2.0,
                 radius: radius(i),
+                reach: reach(i),
                 particle: i as u32,
                 body: (i % 7) as u32,
                 group: (i % 7) as u32 + 1,
@@ -205,11 +301,11 @@ mod tests {
             .collect()
     }
 
-    fn all_pairs(dots: &[Dot], margin: Real) -> BTreeSet<(u32, u32)> {
+    fn all_pairs(dots: &[Dot]) -> BTreeSet<(u32, u32)> {
         let mut pairs = BTreeSet::new();
         for a in dots {
             for b in dots.iter().filter(|b| b.particle > a.particle && b.body != a.body) {
-                let reach = (a.radius + b.radius) * (1.0 + margin);
+                let reach = a.radius + b.radius + a.reach.min(b.reach);
                 if a.position.distance_squared(b.position) < reach * reach {
                     pairs.insert((a.particle, b.particle));
                 }
@@ -219,27 +315,31 @@ mod tests {
     }
 
     #[test]
-    fn every_close_pair_is_found_once_whatever_the_sizes() {
-        for radius in [|_| 0.07, |i: usize| if i.is_multiple_of(50) { 0.6 } else { 0.02 + 0.001 * (i % 30) as Real }] {
-            let dots = scattered(1500, radius);
-            let pairs = close_pairs(&dots, 0.2, |_, _| true);
-            let sorted: BTreeSet<_> = pairs.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
-            assert_eq!(sorted.len(), pairs.len(), "no pair twice");
-            assert_eq!(sorted, all_pairs(&dots, 0.2));
-            assert!(pairs.len() > 100);
+    fn every_close_pair_is_found_once_whatever_the_sizes_and_reaches() {
+        let sizes = [|_| 0.07, |i: usize| if i.is_multiple_of(50) { 0.6 } else { 0.02 + 0.001 * (i % 30) as Real }];
+        let reaches = [|_| 0.01, |i: usize| if i.is_multiple_of(9) { 0.13 } else { 0.0 }];
+        for radius in sizes {
+            for reach in reaches {
+                let dots = scattered(1500, radius, reach);
+                let pairs = close_pairs(&dots, |_, _| true);
+                let sorted: BTreeSet<_> = pairs.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+                assert_eq!(sorted.len(), pairs.len(), "no pair twice");
+                assert_eq!(sorted, all_pairs(&dots));
+                assert!(pairs.len() > 100);
+            }
         }
     }
 
     #[test]
     fn far_away_dots_and_no_dots_are_fine() {
-        assert!(close_pairs(&[], 0.1, |_, _| true).is_empty());
-        let mut dots = scattered(2, |_| 0.1);
+        assert!(close_pairs(&[], |_, _| true).is_empty());
+        let mut dots = scattered(2, |_| 0.1, |_| 0.0);
         dots[0].position = Vec3::splat(1.0e30);
         dots[1].position = Vec3::splat(1.0e30);
-        assert_eq!(close_pairs(&dots, 0.1, |_, _| true).len(), 1);
+        assert_eq!(close_pairs(&dots, |_, _| true).len(), 1);
         dots[1].group = dots[0].group;
-        assert!(close_pairs(&dots, 0.1, |_, _| true).is_empty());
+        assert!(close_pairs(&dots, |_, _| true).is_empty());
         (dots[0].group, dots[1].group) = (0, 0);
-        assert_eq!(close_pairs(&dots, 0.1, |_, _| true).len(), 1);
+        assert_eq!(close_pairs(&dots, |_, _| true).len(), 1);
     }
 }

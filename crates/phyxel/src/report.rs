@@ -186,13 +186,12 @@ fn report_skin(body: &Body, skin: Option<&FrameSkin>) -> SkinReport {
         let kind = Skin::Particles.name().to_string();
         return SkinReport { kind, vertices: 0, triangles: 0, closed: None, genus: None, volume: None };
     };
-    let topology = surface::topology(&skin.triangles);
     SkinReport {
         kind: body.skin.name().to_string(),
         vertices: skin.positions.len() as u64,
         triangles: skin.triangles.len() as u64,
-        closed: Some(topology.closed),
-        genus: topology.genus,
+        closed: Some(skin.topology.closed),
+        genus: skin.topology.genus,
         volume: Some(surface::enclosed_volume(&skin.positions, &skin.triangles)),
     }
 }

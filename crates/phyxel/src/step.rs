@@ -254,7 +254,8 @@ impl World {
         if wanted < f64::from(most) { (wanted as u32).max(1) } else { most }
     }
 
-    /// Longest step that is stable and in which nothing moves farther than the contact thickness, s.
+    /// Longest step that is stable and in which nothing moves farther than the contact thickness, the radius of the
+    /// smallest particle, s.
     fn safe_step(&mut self, left: f64) -> f64 {
         let stable = self.models.iter().map(|model| model.stable_step()).fold(self.settings.max_step, f64::min);
         let may_touch = self.obstacles.iter().any(|obstacle| obstacle.active)

@@ -1,5 +1,6 @@
 //! Triangle surfaces: normals, closedness, handles, volume.
 
+use crate::frame::Topology;
 use crate::parallel;
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
@@ -22,15 +23,6 @@ pub(crate) fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
 pub(crate) fn enclosed_volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     let point = |i: u32| -> DVec3 { positions[i as usize].as_dvec3() };
     triangles.iter().map(|&[a, b, c]| point(a).dot(point(b).cross(point(c)))).sum::<f64>() / 6.0
-}
-
-/// How a surface hangs together; does not change while a mesh is only moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Topology {
-    /// Whether every edge has exactly two triangles that run along it in opposite directions.
-    pub closed: bool,
-    /// Number of handles, where the surface is closed and in one piece.
-    pub genus: Option<i64>,
 }
 
 /// Looks at the edges of a surface.

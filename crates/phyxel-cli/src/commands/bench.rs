@@ -17,7 +17,7 @@ pub(crate) fn bench(name: Option<&str>, json: bool) -> Result<ExitCode, Failure>
         }
         rows.push(row);
     });
-    measured.map_err(|error| Failure::new(BAD_INPUT, error.into()))?;
+    measured.map_err(|error| Failure::new(BAD_INPUT, anyhow::Error::from(error)))?;
     if json {
         say::to_stdout(&serde_json::to_string_pretty(&rows).unwrap_or_default());
     } else {

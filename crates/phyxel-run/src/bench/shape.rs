@@ -67,8 +67,11 @@ fn blocks(objects: u32, counts: [u32; 3], clusters: [u32; 3]) -> Result<World, B
     let side = f64::from(objects).cbrt().ceil() as u32;
     for i in 0..objects {
         let place = Vec3::new((i % side) as f32, (i / side % side) as f32, (i / (side * side)) as f32);
-        let settings =
-            ShapeSettings { mode: ShapeMode::Quadratic, clusters: Clusters::Counts(clusters), ..ShapeSettings::default() };
+        let settings = ShapeSettings {
+            mode: ShapeMode::Quadratic,
+            clusters: Clusters::Counts(clusters),
+            ..ShapeSettings::default()
+        };
         world.add_body(NewBody {
             name: format!("block-{i}"),
             material: Material::default().name,
@@ -114,7 +117,16 @@ fn measure_matching(
             Ok(seconds)
         })?;
         let elements = world.shape_model().map_or(0, |model| model.membership_count()) as u64;
-        row(summarise(name, "matching and integrating, a step", threads, elements, "point in cluster", seconds, &world, published));
+        row(summarise(
+            name,
+            "matching and integrating, a step",
+            threads,
+            elements,
+            "point in cluster",
+            seconds,
+            &world,
+            published,
+        ));
     }
     Ok(())
 }
@@ -146,7 +158,16 @@ fn measure_frames(
             worst * 1e3
         );
         let elements = world.particles().len() as u64;
-        row(summarise(name, "all, with collisions, a frame", threads, elements, "point", seconds, &world, Some(&speed)));
+        row(summarise(
+            name,
+            "all, with collisions, a frame",
+            threads,
+            elements,
+            "point",
+            seconds,
+            &world,
+            Some(&speed),
+        ));
     }
     Ok(())
 }

@@ -53,12 +53,6 @@ impl BodyBounds {
         let margin = Vec3::splat(margin);
         (self.min - margin).cmple(other.max).all() && other.min.cmple(self.max + margin).all()
     }
-
-    /// Whether a ball reaches into the widened box.
-    pub fn reaches(&self, point: Vec3, margin: Real) -> bool {
-        let margin = Vec3::splat(margin);
-        point.cmpge(self.min - margin).all() && point.cmple(self.max + margin).all()
-    }
 }
 
 /// Boxes of all bodies; empty for removed ones.

@@ -21,13 +21,9 @@ const WATCHED: Real = 0.1;
 /// Notes all pairs of particles of different bodies (or far parts of one) that may touch within the step.
 pub(crate) fn find_pairs(world: &mut World, context: &StepContext) {
     let meetings = find_meetings(world, context);
-    let smallest = world.scratch.bounds.iter().map(|b| b.radius).filter(|&r| r > 0.0).fold(Real::INFINITY, Real::min);
-    let farthest = meetings.iter().flatten().map(|meeting| meeting.approach).fold(0.0, Real::max);
-    // Sub-steps keep approaches below the radius; what is faster than that is met by what it meets.
-    let margin = WATCHED + (0.5 * farthest / smallest).min(1.0);
-    let dots = candidates(world, &meetings);
+    let dots = candidates(world, &meetings, context);
     let particles = &world.particles;
-    world.scratch.pairs = close_pairs(&dots, margin, |a, b| {
+    world.scratch.pairs = close_pairs(&dots, |a, b| {
         let [i, j] = [a.particle as usize, b.particle as usize];
         let radii = a.radius + b.radius;
         if a.body == b.body {
@@ -76,24 +72,33 @@ fn find_meetings(world: &World, context: &StepContext) -> Vec<Vec<Meeting>> {
 }
 
 /// Particles near another body's box, or of a body that may touch itself.
-fn candidates(world: &World, meetings: &[Vec<Meeting>]) -> Vec<Dot> {
+fn candidates(world: &World, meetings: &[Vec<Meeting>], context: &StepContext) -> Vec<Dot> {
     let bounds = &world.scratch.bounds;
     let particles = &world.particles;
     let lists = parallel::map(world.bodies.len(), 4, |number| {
         let body = &world.bodies[number];
-        let near = |i: usize| {
-            meetings[number].iter().any(|meeting| {
+        let widest = bounds[number].radius;
+        let boxes: Vec<(Vec3, Vec3)> = meetings[number]
+            .iter()
+            .map(|meeting| {
                 let other = &bounds[meeting.other as usize];
-                let radius = particles.radius[i];
-                other.reaches(particles.position[i], radius + meeting.approach + WATCHED * (radius + other.radius))
+                let reach = widest + meeting.approach + WATCHED * (widest + other.radius);
+                (other.min - reach, other.max + reach)
             })
+            .collect();
+        let near = |i: usize| {
+            let x = particles.position[i];
+            boxes.iter().any(|(min, max)| (x.cmpge(*min) & x.cmple(*max)).all())
         };
+        let own = if body.self_contact { bounds[number].relative_speed(&bounds[number]) * context.dt } else { 0.0 };
+        let approach = meetings[number].iter().map(|meeting| meeting.approach).fold(own, Real::max);
         let range = if meetings[number].is_empty() && !body.self_contact { 0..0 } else { body.range() };
         let chosen = range.filter(|&i| body.self_contact || near(i));
         chosen
             .map(|i| Dot {
                 position: particles.position[i],
                 radius: particles.radius[i],
+                reach: approach + 2.0 * WATCHED * bounds[number].radius,
                 particle: i as u32,
                 body: number as u32,
                 group: if body.self_contact { 0 } else { number as u32 + 1 },

@@ -99,6 +99,8 @@ struct Derived {
     tuning: Vec<Tuning>,
     packs: Packs,
     bindings: Vec<Option<skin::Binding>>,
+    /// Parts of each body that hang together.
+    pieces: Vec<u32>,
 }
 
 impl ShapeModel {
@@ -172,7 +174,13 @@ impl ShapeModel {
                 _ => None,
             })
             .collect();
-        Derived { tuning, packs, bindings }
+        Derived { tuning, packs, bindings, pieces: self.count_pieces() }
+    }
+
+    fn count_pieces(&self) -> Vec<u32> {
+        let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); self.bodies.len()];
+        self.clusters.iter().for_each(|cluster| groups[cluster.body as usize].push(&cluster.members));
+        parallel::map(groups.len(), 16, |body| clusters::count_pieces(groups[body].iter().copied()))
     }
 
     fn derived(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Cow<'_, Derived> {
@@ -275,17 +283,15 @@ impl ShapeModel {
         let dt = if self.last_dt > 0.0 { self.last_dt } else { 1.0 / 120.0 };
         let mut states: Vec<BodyState> =
             self.bodies.iter().map(|body| BodyState { broken: body.broken, ..BodyState::default() }).collect();
-        let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); self.bodies.len()];
         for ((cluster, misfit), &mass) in self.clusters.iter().zip(&misfits).zip(&derived.packs.totals) {
             let tuning = &derived.tuning[cluster.body as usize];
             let state = &mut states[cluster.body as usize];
             state.elastic += elastic_energy(tuning, dt, mass, misfit);
             let strain = plasticity::spectral_norm(strain(misfit.rotation, misfit.affine, cluster.plastic));
             state.strain_max = state.strain_max.max(f64::from(strain));
-            groups[cluster.body as usize].push(&cluster.members);
         }
-        for (state, groups) in states.iter_mut().zip(&groups) {
-            state.pieces = clusters::count_pieces(groups.iter().copied());
+        for (state, &pieces) in states.iter_mut().zip(&derived.pieces) {
+            state.pieces = pieces;
         }
         self.bodies.iter().map(|body| body.id).zip(states).filter(|(id, _)| !bodies[id.0 as usize].is_empty()).collect()
     }

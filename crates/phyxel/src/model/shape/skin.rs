@@ -3,11 +3,11 @@
 use super::Cluster;
 use super::packs::Packs;
 use crate::Real;
-use crate::frame::FrameSkin;
+use crate::frame::{FrameSkin, Topology};
 use crate::parallel;
 use crate::particles::Particles;
 use crate::skin::SkinMesh;
-use crate::surface::vertex_normals;
+use crate::surface::{topology, vertex_normals};
 use glam::{DMat3, DVec3, Vec3};
 use phyxel_laws::matching::rest::{RestShape, products};
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub(super) struct Binding {
     /// Place in `clusters` and weight; weights of a vertex add up to 1.
     links: Vec<(u32, Real)>,
     triangles: Arc<Vec<[u32; 3]>>,
+    topology: Topology,
 }
 
 /// Where a cluster takes a point of its rest shape.
@@ -68,7 +69,8 @@ impl Binding {
             links.extend(vertex);
             start.push(links.len() as u32);
         }
-        Self { clusters: own, start, links, triangles: Arc::new(mesh.triangles.clone()) }
+        let topology = topology(&mesh.triangles);
+        Self { clusters: own, start, links, triangles: Arc::new(mesh.triangles.clone()), topology }
     }
 
     /// The mesh where the clusters carry it now.
@@ -97,7 +99,7 @@ impl Binding {
         });
         let (positions, velocities): (Vec<Vec3>, Vec<Vec3>) = moved.into_iter().unzip();
         let normals = vertex_normals(&positions, &self.triangles);
-        FrameSkin { positions, normals, velocities, triangles: self.triangles.clone() }
+        FrameSkin { positions, normals, velocities, triangles: self.triangles.clone(), topology: self.topology }
     }
 }
 

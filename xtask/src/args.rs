@@ -1,0 +1,87 @@
+//! The command line of the chores.
+
+use crate::fuzz;
+use anyhow::{Context, Result, bail};
+
+/// What `cargo xtask help` says.
+pub const HELP: &str = "\
+The project's chores.
+
+cargo xtask test           every check: formatting, lints, tests, scenes, documentation
+cargo xtask test --quick   without doctests and documentation
+cargo xtask test --long    with long tests (PHYXEL_LONG=1) and a minute of fuzzing for each reader of files
+cargo xtask fuzz [TARGET]  only the fuzzing; targets: scene, obj, ply, stl, gltf
+cargo xtask help           this text";
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// The help text.
+    Help,
+    /// The checks.
+    Test(Scope),
+    /// One fuzz target, or all.
+    Fuzz(Option<&'static str>),
+}
+
+/// How much is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// What a change needs while it is being made.
+    Quick,
+    /// What a change needs before it is committed.
+    #[default]
+    Usual,
+    /// What a release needs.
+    Long,
+}
+
+/// Reads the words after `cargo xtask`.
+pub fn read(words: &[String]) -> Result<Request> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Ok(match words.as_slice() {
+        [] | ["help" | "--help" | "-h"] => Request::Help,
+        ["test"] => Request::Test(Scope::Usual),
+        ["test", "--quick"] => Request::Test(Scope::Quick),
+        ["test", "--long"] => Request::Test(Scope::Long),
+        ["test", "--help" | "-h"] => Request::Help,
+        ["test", "--quick", "--long"] | ["test", "--long", "--quick"] => bail!("--quick and --long exclude each other"),
+        ["fuzz"] => Request::Fuzz(None),
+        ["fuzz", target] => {
+            let known = fuzz::TARGETS.into_iter().find(|known| known == target);
+            let known = known
+                .with_context(|| format!("there is no fuzz target \"{target}\"; known: {}", fuzz::TARGETS.join(", ")));
+            Request::Fuzz(Some(known?))
+        }
+        other => bail!("\"{}\" is not a chore\n\n{HELP}", other.join(" ")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(line: &str) -> Result<Request> {
+        read(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_test_chore_has_three_scopes() {
+        let scopes = ["test --quick", "test", "test --long"].map(|line| asked(line).unwrap());
+        assert_eq!(scopes, [Scope::Quick, Scope::Usual, Scope::Long].map(Request::Test));
+    }
+
+    #[test]
+    fn one_fuzz_target_or_all_can_be_asked_for() {
+        assert_eq!(asked("fuzz").unwrap(), Request::Fuzz(None));
+        assert_eq!(asked("fuzz ply").unwrap(), Request::Fuzz(Some("ply")));
+        assert!(asked("fuzz gif").unwrap_err().to_string().contains("known: scene, obj"));
+        assert!(fuzz::TARGETS.iter().all(|target| HELP.contains(target)));
+    }
+
+    #[test]
+    fn unknown_words_are_answered_with_the_help() {
+        assert!(asked("tset").unwrap_err().to_string().contains("cargo xtask test"));
+        assert!(asked("test --quick --long").is_err());
+    }
+}

@@ -1,0 +1,156 @@
+//! Fuzzing on a stable toolchain: the compiler's coverage pass and libFuzzer, without `cargo-fuzz`.
+
+use crate::{project, tool};
+use anyhow::{Context, Result, bail};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Every target: a binary of the crate in `fuzz/`, and the name of its folders of seeds and cases.
+pub const TARGETS: [&str; 5] = ["scene", "obj", "ply", "stl", "gltf"];
+
+/// Time for each target, s.
+pub const SECONDS: u32 = 60;
+
+/// What libFuzzer wants to know of the program it drives.
+const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1";
+
+/// Lines of a failed target's log that are shown.
+const SHOWN_LINES: usize = 40;
+
+/// The folders of one target.
+struct Place {
+    target: &'static str,
+    /// Everything that fuzzing makes.
+    scratch: PathBuf,
+    /// The crate of the targets.
+    source: PathBuf,
+}
+
+impl Place {
+    fn of(target: &'static str) -> Result<Self> {
+        Ok(Self { target, scratch: project::target()?.join("fuzz"), source: project::root().join("fuzz") })
+    }
+
+    /// Inputs found so far; may be removed at any time.
+    fn corpus(&self) -> PathBuf {
+        self.scratch.join("corpus").join(self.target)
+    }
+
+    /// Inputs that failed.
+    fn finds(&self) -> PathBuf {
+        self.scratch.join("finds").join(self.target)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.scratch.join(format!("{}.log", self.target))
+    }
+
+    fn program(&self) -> Result<PathBuf> {
+        Ok(self.scratch.join(project::host()?).join("release").join(self.target))
+    }
+
+    /// Inputs made by hand or kept from failures, where there are any.
+    fn given(&self) -> impl Iterator<Item = PathBuf> {
+        let folders = ["seeds", "cases"].map(|kind| self.source.join(kind).join(self.target));
+        folders.into_iter().filter(|folder| folder.is_dir())
+    }
+}
+
+/// Looks for the compiler that libFuzzer is built with.
+pub fn require_tools() -> Result<()> {
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    if !tool::works(Command::new(&compiler).arg("--version")) {
+        let name = compiler.to_string_lossy();
+        bail!("the C++ compiler `{name}` does not work, and libFuzzer needs one; install g++ or clang++, or set CXX");
+    }
+    Ok(())
+}
+
+/// Builds all targets, in a folder of their own: they share nothing with other builds.
+pub fn build() -> Result<()> {
+    let place = Place::of(TARGETS[0])?;
+    // With a target named, the flags do not hold for build scripts and macros, which run here and now.
+    let mut command = tool::cargo();
+    command.current_dir(&place.source).args(["build", "--release", "--locked", "--bins", "--target"]);
+    command.arg(project::host()?).arg("--target-dir").arg(&place.scratch);
+    command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", FLAGS);
+    tool::run(&mut command)
+}
+
+/// Runs one target.
+pub fn run(target: &'static str) -> Result<()> {
+    let place = Place::of(target)?;
+    for folder in [place.corpus(), place.finds()] {
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    let log = File::create(place.log()).with_context(|| format!("cannot write {}", place.log().display()))?;
+    let mut command = Command::new(place.program()?);
+    command.current_dir(&place.scratch).arg(place.corpus()).args(place.given());
+    command.args(["-rss_limit_mb=2048", "-timeout=10", "-print_final_stats=1"]);
+    command.arg(format!("-max_total_time={SECONDS}"));
+    command.arg(format!("-artifact_prefix={}/", place.finds().display()));
+    let words = place.source.join("words").join(format!("{target}.dict"));
+    if words.is_file() {
+        command.arg(format!("-dict={}", words.display()));
+    }
+    let status = command.stdout(log.try_clone()?).stderr(log).status().context("cannot start the fuzz target")?;
+    let text = String::from_utf8_lossy(&fs::read(place.log())?).into_owned();
+    if status.success() {
+        println!("{}", summary(&text));
+        return Ok(());
+    }
+    println!("{}", last_lines(&text, SHOWN_LINES));
+    bail!(
+        "the target found something; the input is in {}\n\
+         shrink it:   {} -minimize_crash=1 -runs=10000 FILE\n\
+         keep it in:  {}  (the tests replay what is there)",
+        place.finds().display(),
+        place.program()?.display(),
+        Path::new("fuzz/cases").join(target).display()
+    )
+}
+
+/// How much was tried.
+fn summary(log: &str) -> String {
+    let value = |key: &str| {
+        let line = log.lines().find_map(|line| line.strip_prefix(key));
+        line.map_or("?", |rest| rest.trim_start_matches(':').trim()).to_string()
+    };
+    let covered =
+        log.lines().rev().find_map(|line| line.split(" cov: ").nth(1)).and_then(|rest| rest.split(' ').next());
+    format!(
+        "{} inputs tried, {} edges covered, {} MB at most",
+        value("stat::number_of_executed_units"),
+        covered.unwrap_or("?"),
+        value("stat::peak_rss_mb"),
+    )
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_is_a_binary_with_seeds() {
+        for target in TARGETS {
+            let place = Place::of(target).unwrap();
+            assert!(place.source.join("targets").join(format!("{target}.rs")).is_file(), "{target}");
+            assert!(place.given().count() > 0, "{target} has no seeds");
+        }
+    }
+
+    #[test]
+    fn a_log_is_summed_up_in_a_line() {
+        let log = "#7\tNEW    cov: 12 ft: 3\n#9\tDONE   cov: 34 ft: 5\nstat::number_of_executed_units: 99\nstat::peak_rss_mb:  41\n";
+        assert_eq!(summary(log), "99 inputs tried, 34 edges covered, 41 MB at most");
+        assert_eq!(summary(""), "? inputs tried, ? edges covered, ? MB at most");
+    }
+}
