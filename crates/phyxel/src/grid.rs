@@ -12,8 +12,6 @@ use glam::Vec3;
 pub(crate) struct Dot {
     pub position: Vec3,
     pub radius: Real,
-    /// Gap up to which it wants to meet others, m. Of two dots that want to meet, both must reach that far.
-    pub reach: Real,
     pub particle: u32,
     pub body: u32,
     /// Dots of one group do not meet each other; dots of group 0 meet everyone.
@@ -25,9 +23,10 @@ pub(crate) struct Dot {
 struct Level {
     origin: Vec3,
     cell: Real,
+    margin: Real,
     /// Largest radius, m.
     largest: Real,
-    /// Cells along x and y; with room for neighbours, so that none is in the next row.
+    /// Cells along x and y; with room around, so that no neighbour is in the next row.
     row: u64,
     sheet: u64,
     /// Cells that are not empty, in order.
@@ -47,21 +46,20 @@ struct Cell {
     end: u32,
     /// The group of all its dots; 0 if they are of several.
     group: u32,
-    /// Cells that its dots have to look at, each way.
-    width: u32,
 }
 
 /// Cells per task.
 const GRAIN: usize = 256;
 /// Most cells along an axis; cells grow where the dots are spread farther.
 const MOST_CELLS: Real = 1.0e6;
-/// Cells around a dot that are searched at most, each way; what reaches farther is met by what it meets.
-const WIDEST: u64 = 3;
-
-/// All pairs of particles whose gap is within their reach, and for which `may_touch` is true. Each pair once, in an
-/// order that depends on nothing but the dots.
-pub(crate) fn close_pairs(dots: &[Dot], may_touch: impl Fn(&Dot, &Dot) -> bool + Sync) -> Vec<(u32, u32)> {
-    let levels = sort_by_size(dots);
+/// All pairs of particles whose gap is below `margin` times the sum of their radii, and for which `may_touch` is
+/// true. Each pair once, in an order that depends on nothing but the dots.
+pub(crate) fn close_pairs(
+    dots: &[Dot],
+    margin: Real,
+    may_touch: impl Fn(&Dot, &Dot) -> bool + Sync,
+) -> Vec<(u32, u32)> {
+    let levels = sort_by_size(dots, margin);
     let mut pairs = Vec::new();
     for (number, fine) in levels.iter().enumerate() {
         for coarse in &levels[number..] {
@@ -91,10 +89,10 @@ pub(crate) fn close_pairs(dots: &[Dot], may_touch: impl Fn(&Dot, &Dot) -> bool +
 
 /// Where the rows around the last cell began: those around the next one do not begin earlier.
 #[derive(Default)]
-struct Cursors([[Option<usize>; 2 * WIDEST as usize + 1]; WIDEST as usize + 1]);
+struct Cursors([Option<usize>; 5]);
 
 /// Puts dots into levels of radii that differ by less than a factor of two, finest first.
-fn sort_by_size(dots: &[Dot]) -> Vec<Level> {
+fn sort_by_size(dots: &[Dot], margin: Real) -> Vec<Level> {
     let smallest = dots.iter().map(|dot| dot.radius).fold(Real::INFINITY, Real::min);
     let class = |dot: &Dot| ((dot.radius / smallest).log2() + 1e-3).floor().clamp(0.0, 63.0) as usize;
     let mut classes: Vec<Vec<Dot>> = Vec::new();
@@ -105,23 +103,20 @@ fn sort_by_size(dots: &[Dot]) -> Vec<Level> {
         }
         classes[class].push(*dot);
     }
-    classes.into_iter().filter(|dots| !dots.is_empty()).map(|dots| Level::new(&dots)).collect()
+    classes.into_iter().filter(|dots| !dots.is_empty()).map(|dots| Level::new(&dots, margin)).collect()
 }
 
 impl Level {
-    fn new(dots: &[Dot]) -> Self {
-        let start = (Vec3::INFINITY, Vec3::NEG_INFINITY, 0.0, 0.0);
-        let (min, max, largest, reach) =
-            dots.iter().fold(start, |(min, max, largest, reach): (Vec3, Vec3, Real, Real), dot| {
-                (min.min(dot.position), max.max(dot.position), largest.max(dot.radius), reach + dot.reach)
-            });
-        // Most dots find all they reach in the cells next to their own; the few that reach farther look farther.
-        let usual = (1.5 * reach / dots.len() as Real).min(2.0 * largest);
+    fn new(dots: &[Dot], margin: Real) -> Self {
+        let start = (Vec3::INFINITY, Vec3::NEG_INFINITY, 0.0);
+        let (min, max, largest) = dots.iter().fold(start, |(min, max, largest): (Vec3, Vec3, Real), dot| {
+            (min.min(dot.position), max.max(dot.position), largest.max(dot.radius))
+        });
         // Cells that f32 can tell apart, and not too many.
         let coarsest = (max - min).max_element().max(max.abs().max_element()).max(min.abs().max_element());
-        let cell = (2.0 * largest + usual).max(coarsest / MOST_CELLS);
-        let mut level = Self { origin: min - cell * WIDEST as Real, cell, largest, ..Self::default() };
-        let counts = level.place_of(max).map(|n| n + 2 * WIDEST + 1);
+        let cell = (2.0 * largest * (1.0 + margin)).max(coarsest / MOST_CELLS);
+        let mut level = Self { origin: min - cell, cell, margin, largest, ..Self::default() };
+        let counts = level.place_of(max).map(|n| n + 3);
         (level.row, level.sheet) = (counts[0], counts[0] * counts[1]);
         let mut order: Vec<(u64, u32)> =
             parallel::map(dots.len(), 8192, |i| (level.key(level.place_of(dots[i].position)), i as u32));
@@ -147,17 +142,11 @@ impl Level {
         place[0] + self.row * place[1] + self.sheet * place[2]
     }
 
-    /// Cells that a dot has to look at, each way.
-    fn width(&self, dot: &Dot) -> u64 {
-        (((dot.radius + self.largest + dot.reach) / self.cell).ceil() as u64).clamp(1, WIDEST)
-    }
-
     fn describe_cell(&self, key: u64, range: std::ops::Range<usize>) -> Cell {
         let group = self.groups[range.start];
         let alone = self.groups[range.clone()].iter().all(|&other| other == group);
-        let width = self.dots[range.clone()].iter().map(|dot| self.width(dot)).max().unwrap_or(1);
         let (first, end) = (range.start as u32, range.end as u32);
-        Cell { key, first, end, group: if alone { group } else { 0 }, width: width as u32 }
+        Cell { key, first, end, group: if alone { group } else { 0 } }
     }
 
     /// Calls `meet` with pairs of dots of a cell and of the cells around it that come later in the order, so that
@@ -168,23 +157,17 @@ impl Level {
                 self.scan(&self.dots[dot as usize], dot + 1..cell.end, &mut |other| meet(dot as usize, other));
             }
         }
-        let width = u64::from(cell.width);
-        for dz in 0..=width {
-            for dy in 0..=2 * width {
-                // The own row and those after it: to the right in the own sheet, all in the sheets above.
-                if dz == 0 && dy < width {
-                    continue;
-                }
-                let middle = cell.key + self.sheet * dz + self.row * dy - self.row * width;
-                let cursor = &mut cursors.0[dz as usize][(dy + WIDEST - width) as usize];
-                let first = cursor.unwrap_or_else(|| self.cells.partition_point(|cell| cell.key + WIDEST < middle));
-                let first = first + self.run_below(first, middle - WIDEST);
-                *cursor = Some(first);
-                let later = if middle == cell.key { middle + 1 } else { middle - width };
-                let start = first + self.run_below(first, later);
-                for other in self.cells[start..].iter().take_while(|other| other.key <= middle + width) {
-                    self.meet_cells(cell, other, meet);
-                }
+        // The rest of the own row, the next row, and three rows of the next sheet; neighbours of cells that follow
+        // each other follow each other too.
+        let rows = [0, self.row, self.sheet - self.row, self.sheet, self.sheet + self.row];
+        for (row, cursor) in rows.into_iter().zip(&mut cursors.0) {
+            let (from, to) =
+                if row == 0 { (cell.key + 1, cell.key + 1) } else { (cell.key + row - 1, cell.key + row + 1) };
+            let first = cursor.unwrap_or_else(|| self.cells.partition_point(|cell| cell.key < from));
+            let first = first + self.cells[first..].iter().take_while(|other| other.key < from).count();
+            *cursor = Some(first);
+            for other in self.cells[first..].iter().take_while(|other| other.key <= to) {
+                self.meet_cells(cell, other, meet);
             }
         }
     }
@@ -193,15 +176,14 @@ impl Level {
     fn visit_around(&self, fine: &Self, cell: &Cell, meet: &mut impl FnMut(usize, usize)) {
         for place in cell.first..cell.end {
             let dot = &fine.dots[place as usize];
-            let width = self.width(dot);
             let scaled = ((dot.position - self.origin) / self.cell).max(Vec3::ZERO);
             // Far beyond the outermost dots there is nothing.
             let [x, y, z] = scaled.min(Vec3::splat(2.0 * MOST_CELLS)).to_array().map(|x| x as u64);
             let columns = self.sheet / self.row;
-            for dz in z.saturating_sub(width)..=z + width {
-                for dy in y.saturating_sub(width)..=(y + width).min(columns - 1) {
-                    let end = self.key([(x + width).min(self.row - 1), dy, dz]);
-                    let from = self.key([x.saturating_sub(width).min(self.row - 1), dy, dz]);
+            for dz in z.saturating_sub(1)..=z + 1 {
+                for dy in y.saturating_sub(1)..=(y + 1).min(columns - 1) {
+                    let end = self.key([(x + 1).min(self.row - 1), dy, dz]);
+                    let from = self.key([x.saturating_sub(1).min(self.row - 1), dy, dz]);
                     let first = self.cells.partition_point(|cell| cell.key < from);
                     for other in self.cells[first..].iter().take_while(|other| other.key <= end) {
                         self.scan(dot, other.first..other.end, &mut |other| meet(place as usize, other));
@@ -221,16 +203,11 @@ impl Level {
         }
     }
 
-    /// Number of cells from a place on that are numbered below `limit`.
-    fn run_below(&self, place: usize, limit: u64) -> usize {
-        self.cells[place..].iter().take_while(|cell| cell.key < limit).count()
-    }
-
     /// Calls `meet` for the dots of a run that are near enough and of another group.
     fn scan(&self, dot: &Dot, range: std::ops::Range<u32>, meet: &mut impl FnMut(usize)) {
         const BLOCK: usize = 8;
         let range = range.start as usize..range.end as usize;
-        let limit = dot.radius + self.largest + dot.reach;
+        let limit = (dot.radius + self.largest) * (1.0 + self.margin);
         let limit = limit * limit;
         let mut start = range.start;
         while start < range.end {
@@ -247,7 +224,7 @@ impl Level {
             while near != 0 {
                 let k = start + near.trailing_zeros() as usize;
                 let other = &self.dots[k];
-                let reach = dot.radius + other.radius + dot.reach.min(other.reach);
+                let reach = (dot.radius + other.radius) * (1.0 + self.margin);
                 if dot.position.distance_squared(other.position) < reach * reach {
                     meet(k);
                 }
@@ -283,7 +260,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn scattered(count: usize, radius: impl Fn(usize) -> Real, reach: impl Fn(usize) -> Real) -> Vec<Dot> {
+    fn scattered(count: usize, radius: impl Fn(usize) -> Real) -> Vec<Dot> {
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -293,7 +270,6 @@ mod tests {
             .map(|i| Dot {
                 position: Vec3::new(next(), next(), next()) * 4.0 - 2.0,
                 radius: radius(i),
-                reach: reach(i),
                 particle: i as u32,
                 body: (i % 7) as u32,
                 group: (i % 7) as u32 + 1,
@@ -301,11 +277,11 @@ mod tests {
             .collect()
     }
 
-    fn all_pairs(dots: &[Dot]) -> BTreeSet<(u32, u32)> {
+    fn all_pairs(dots: &[Dot], margin: Real) -> BTreeSet<(u32, u32)> {
         let mut pairs = BTreeSet::new();
         for a in dots {
             for b in dots.iter().filter(|b| b.particle > a.particle && b.body != a.body) {
-                let reach = a.radius + b.radius + a.reach.min(b.reach);
+                let reach = (a.radius + b.radius) * (1.0 + margin);
                 if a.position.distance_squared(b.position) < reach * reach {
                     pairs.insert((a.particle, b.particle));
                 }
@@ -315,16 +291,14 @@ mod tests {
     }
 
     #[test]
-    fn every_close_pair_is_found_once_whatever_the_sizes_and_reaches() {
-        let sizes = [|_| 0.07, |i: usize| if i.is_multiple_of(50) { 0.6 } else { 0.02 + 0.001 * (i % 30) as Real }];
-        let reaches = [|_| 0.01, |i: usize| if i.is_multiple_of(9) { 0.13 } else { 0.0 }];
-        for radius in sizes {
-            for reach in reaches {
-                let dots = scattered(1500, radius, reach);
-                let pairs = close_pairs(&dots, |_, _| true);
+    fn every_close_pair_is_found_once_whatever_the_sizes() {
+        for radius in [|_| 0.07, |i: usize| if i.is_multiple_of(50) { 0.6 } else { 0.02 + 0.001 * (i % 30) as Real }] {
+            for margin in [0.0, 0.3] {
+                let dots = scattered(1500, radius);
+                let pairs = close_pairs(&dots, margin, |_, _| true);
                 let sorted: BTreeSet<_> = pairs.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
                 assert_eq!(sorted.len(), pairs.len(), "no pair twice");
-                assert_eq!(sorted, all_pairs(&dots));
+                assert_eq!(sorted, all_pairs(&dots, margin));
                 assert!(pairs.len() > 100);
             }
         }
@@ -332,14 +306,14 @@ mod tests {
 
     #[test]
     fn far_away_dots_and_no_dots_are_fine() {
-        assert!(close_pairs(&[], |_, _| true).is_empty());
-        let mut dots = scattered(2, |_| 0.1, |_| 0.0);
+        assert!(close_pairs(&[], 0.1, |_, _| true).is_empty());
+        let mut dots = scattered(2, |_| 0.1);
         dots[0].position = Vec3::splat(1.0e30);
         dots[1].position = Vec3::splat(1.0e30);
-        assert_eq!(close_pairs(&dots, |_, _| true).len(), 1);
+        assert_eq!(close_pairs(&dots, 0.1, |_, _| true).len(), 1);
         dots[1].group = dots[0].group;
-        assert!(close_pairs(&dots, |_, _| true).is_empty());
+        assert!(close_pairs(&dots, 0.1, |_, _| true).is_empty());
         (dots[0].group, dots[1].group) = (0, 0);
-        assert_eq!(close_pairs(&dots, |_, _| true).len(), 1);
+        assert_eq!(close_pairs(&dots, 0.1, |_, _| true).len(), 1);
     }
 }

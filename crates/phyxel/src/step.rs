@@ -146,7 +146,7 @@ const GRAIN: usize = 1 << 13;
 /// Boxes around bodies, and pairs of particles that may touch.
 fn find_neighbours(world: &mut World, context: &StepContext) {
     world.scratch.bounds = measure_bodies(world);
-    find_pairs(world, context);
+    find_pairs(world, context.dt);
 }
 
 /// Gravity and the pull of pointers. Remembers the velocities at the start of the step.
@@ -254,23 +254,18 @@ impl World {
         if wanted < f64::from(most) { (wanted as u32).max(1) } else { most }
     }
 
-    /// Longest step that is stable and in which nothing moves farther than the contact thickness, the radius of the
-    /// smallest particle, s.
+    /// Longest step that is stable and in which no two things come closer by more than the contact thickness, the
+    /// radius of the smallest particle, s. (Fixed obstacles need no such bound: paths are followed to them.)
     fn safe_step(&mut self, left: f64) -> f64 {
         let stable = self.models.iter().map(|model| model.stable_step()).fold(self.settings.max_step, f64::min);
-        let may_touch = self.obstacles.iter().any(|obstacle| obstacle.active)
-            || self.bodies.iter().filter(|body| !body.is_empty()).count() > 1
-            || self.bodies.iter().any(|body| body.self_contact);
-        if !may_touch {
-            return stable;
-        }
+        let horizon = left.min(stable) as Real;
         self.scratch.prepare_obstacles(&self.obstacles);
         self.scratch.bounds = measure_bodies(self);
-        let there = || self.scratch.bounds.iter().filter(|bounds| bounds.radius > 0.0);
+        let bounds = &self.scratch.bounds;
+        let there = || bounds.iter().filter(|bounds| bounds.radius > 0.0);
         let thickness = there().map(|bounds| bounds.radius).fold(Real::INFINITY, Real::min);
-        let speed = there().map(|bounds| bounds.speed).fold(0.0, Real::max);
-        let others = contact::fastest_obstacle(self, self.time, left.min(stable) as Real);
-        let speed = f64::from(speed + others) + f64::from(self.settings.gravity.length()) * left.min(stable);
-        if speed > 0.0 { stable.min(f64::from(thickness) / speed) } else { stable }
+        let approach = contact::fastest_approach(&self.bodies, bounds, horizon);
+        let speed = approach.max(contact::fastest_obstacle(self, self.time, horizon));
+        if speed > 0.0 { stable.min(f64::from(thickness) / f64::from(speed)) } else { stable }
     }
 }

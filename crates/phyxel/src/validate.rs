@@ -154,13 +154,20 @@ impl NewBody {
         let wrong = self.held.iter().find(|&&sample| sample as usize >= self.samples.len());
         check.that(wrong.is_none(), "held", wrong, "numbers of the body's own samples")?;
         match &self.model {
-            ModelSettings::Shape(settings) => settings.check(&check),
+            ModelSettings::Shape(settings) => settings.check(&check, &self.samples),
         }
     }
 }
 
+/// Most regions that a body may be divided into.
+const MOST_REGIONS: f64 = (1 << 20) as f64;
+
+fn all_regions(counts: [f64; 3]) -> f64 {
+    counts.iter().map(|n| n.max(1.0)).product()
+}
+
 impl ShapeSettings {
-    fn check(&self, check: &Check) -> Result<(), WorldError> {
+    fn check(&self, check: &Check, samples: &[Vec3]) -> Result<(), WorldError> {
         check.that(unit(self.beta), "shape.beta", self.beta, "between 0 and 1")?;
         check.that(unit(self.overlap), "shape.overlap", self.overlap, "between 0 and 1")?;
         check.that(self.tau.is_none_or(at_least_zero), "shape.tau", self.tau, "at least 0")?;
@@ -172,11 +179,23 @@ impl ShapeSettings {
         )?;
         match &self.clusters {
             Clusters::Counts(counts) => {
-                let good = counts.iter().all(|&n| (1..=1024).contains(&n))
-                    && counts.iter().map(|&n| u64::from(n)).product::<u64>() <= 1 << 20;
+                let good =
+                    counts.iter().all(|n| (1..=1024).contains(n)) && all_regions(counts.map(f64::from)) <= MOST_REGIONS;
                 check.that(good, "shape.clusters", counts, "between 1 and 1024 along each axis, a million in all")
             }
-            Clusters::Size(size) => check.that(positive(*size), "shape.clusters.size", size, "positive"),
+            Clusters::Size(size) => {
+                check.that(positive(*size), "shape.clusters.size", size, "positive")?;
+                let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+                let (min, max) = samples.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
+                let counts = (max - min).to_array().map(|length| f64::from(length) / f64::from(*size));
+                let good = all_regions(counts) <= MOST_REGIONS && counts.iter().all(|&n| n <= 1024.0);
+                check.that(
+                    good,
+                    "shape.clusters.size",
+                    size,
+                    "large enough for a million regions in all, 1024 along an axis",
+                )
+            }
             Clusters::Groups(_) => Ok(()),
         }
     }

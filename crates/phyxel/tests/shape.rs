@@ -121,18 +121,21 @@ fn a_swing_has_its_period_at_any_step() {
     }
 }
 
+/// A name and where it puts a sample.
+type Abuse = (&'static str, fn(Vec3) -> Vec3);
+
 /// Ways to throw a body into disorder.
-fn abuses() -> Vec<(&'static str, Box<dyn Fn(Vec3) -> Vec3>)> {
-    vec![
-        ("coincident", Box::new(|_| Vec3::ZERO)),
-        ("collinear", Box::new(|x| Vec3::X * x.x)),
-        ("coplanar", Box::new(|x| Vec3::new(x.x, 0.0, x.z))),
-        ("mirrored", Box::new(|x| Vec3::new(x.x, -x.y, x.z))),
-        ("inside out", Box::new(|x| -x)),
-        ("blown up", Box::new(|x| x * 100.0)),
-        ("far away", Box::new(|x| x + 1.0e6)),
-        ("swapped", Box::new(|x| Vec3::new(x.y, x.x, x.z * 3.0))),
-        ("noise", Box::new(|x| Vec3::new((x.x * 9e3).sin(), (x.y * 7e3 + x.z).cos(), (x.z * 8e3).sin()))),
+fn abuses() -> [Abuse; 9] {
+    [
+        ("coincident", |_| Vec3::ZERO),
+        ("collinear", |x| Vec3::X * x.x),
+        ("coplanar", |x| Vec3::new(x.x, 0.0, x.z)),
+        ("mirrored", |x| Vec3::new(x.x, -x.y, x.z)),
+        ("inside out", |x| -x),
+        ("blown up", |x| x * 100.0),
+        ("far away", |x| x + 1.0e6),
+        ("swapped", |x| Vec3::new(x.y, x.x, x.z * 3.0)),
+        ("noise", |x| Vec3::new((x.x * 9e3).sin(), (x.y * 7e3 + x.z).cos(), (x.z * 8e3).sin())),
     ]
 }
 

@@ -35,6 +35,9 @@ pub struct Row {
     pub published: Option<String>,
 }
 
+/// Measures on each of some numbers of threads and hands over the rows.
+type Measure = fn(&[usize], &mut dyn FnMut(Row)) -> Result<(), BenchError>;
+
 /// A group of benchmarks.
 #[derive(Clone, Copy, Debug)]
 pub struct Benchmark {
@@ -42,7 +45,7 @@ pub struct Benchmark {
     pub name: &'static str,
     /// What it shows.
     pub about: &'static str,
-    run: fn(&[usize], &mut dyn FnMut(Row)) -> Result<(), BenchError>,
+    run: Measure,
 }
 
 /// A benchmark could not be run.

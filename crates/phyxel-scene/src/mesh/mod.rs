@@ -24,14 +24,14 @@ use std::collections::HashMap;
 /// Triangles over shared vertices. Seen from outside, the corners of a triangle run counter-clockwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriangleMesh {
-    /// Vertices [m].
+    /// Vertices, m.
     pub positions: Vec<Vec3>,
     /// Three indices into `positions` for each triangle.
     pub triangles: Vec<[u32; 3]>,
 }
 
 impl TriangleMesh {
-    /// The corners of a triangle [m].
+    /// The corners of a triangle, m.
     pub fn corners(&self, triangle: usize) -> [Vec3; 3] {
         self.triangles[triangle].map(|index| self.positions[index as usize])
     }
@@ -80,7 +80,7 @@ impl TriangleMesh {
         Bounds::of_points(self.positions.iter().copied())
     }
 
-    /// The enclosed volume, negative when the triangles face inwards [m3]. Meaningful for closed meshes.
+    /// The enclosed volume, negative when the triangles face inwards, m3. Meaningful for closed meshes.
     pub fn volume(&self) -> f64 {
         // Taking a point near the mesh as the origin keeps the sum free of cancellation.
         let origin = self.bounds().map_or(DVec3::ZERO, |bounds| bounds.centre().as_dvec3());
@@ -91,7 +91,7 @@ impl TriangleMesh {
         (0..self.triangles.len()).map(signed).sum()
     }
 
-    /// The area of all triangles [m2].
+    /// The area of all triangles, m2.
     pub fn area(&self) -> f64 {
         let doubled = |triangle: usize| {
             let [a, b, c] = self.corners(triangle).map(Vec3::as_dvec3);

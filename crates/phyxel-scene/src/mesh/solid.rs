@@ -13,7 +13,7 @@ const SOUND: f64 = 0.03;
 /// The point of a mesh that is closest to another point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
-    /// The point [m].
+    /// The point, m.
     pub point: Vec3,
     /// Number of a triangle that it is on.
     pub triangle: usize,
@@ -85,7 +85,7 @@ impl MeshSolid {
         Closest { point: closest, triangle: self.tree.numbers[place] as usize }
     }
 
-    /// Distance to the mesh, negative inside [m].
+    /// Distance to the mesh, negative inside, m.
     pub fn distance(&self, point: Vec3) -> Real {
         let distance = self.tree.closest(point).0.distance(point);
         if self.contains(point) { -distance } else { distance }
@@ -96,7 +96,7 @@ impl MeshSolid {
         self.sense(point).1
     }
 
-    /// The distance [m] and its gradient, in one go.
+    /// The distance, m and its gradient, in one go.
     pub(crate) fn sense(&self, point: Vec3) -> (Real, Vec3) {
         let (closest, place) = self.tree.closest(point);
         let away = point - closest;
@@ -110,7 +110,7 @@ impl MeshSolid {
         (signed, away.normalize_or(Vec3::Y) * signed.signum())
     }
 
-    /// Volume of the inside [m3], worked out once; `count` measures it on cells of 1/8 of the mesh that are
+    /// Volume of the inside, m3, worked out once; `count` measures it on cells of 1/8 of the mesh that are
     /// halved as often as it is told.
     ///
     /// The sum over the triangles is exact for sound meshes. Where the mesh has holes or cuts through

@@ -15,14 +15,14 @@ const FOUR_PI: Real = 4.0 * std::f32::consts::PI;
 /// A group of triangles, seen from far away.
 #[derive(Clone, Copy, Debug)]
 struct Moments {
-    /// Mean of the centres, weighted by area [m].
+    /// Mean of the centres, weighted by area, m.
     centre: Vec3,
-    /// Squared distance from which the group acts as one [m2].
+    /// Squared distance from which the group acts as one, m2.
     far: Real,
     area: Real,
-    /// Sum of area times normal [m2].
+    /// Sum of area times normal, m2.
     dipole: Vec3,
-    /// Sum of (centre of triangle - centre) x (area times normal), as an outer product [m3].
+    /// Sum of (centre of triangle - centre) x (area times normal), as an outer product, m3.
     quadrupole: Mat3,
 }
 

@@ -5,7 +5,7 @@ use glam::Vec3;
 use phyxel::Real;
 
 /// Most grid points along an axis.
-const LONGEST: f64 = (1u32 << 31) as f64;
+const LONGEST: f64 = (1u32 << 24) as f64;
 
 /// A grid with `counts` points along the axes, with its middle in the middle of the bounds.
 /// `None` when an axis has more points than can be counted.

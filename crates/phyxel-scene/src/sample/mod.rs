@@ -37,11 +37,11 @@ impl Sampler {
 /// Particles that fill a shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples {
-    /// Positions, neighbours in space mostly near each other in the list [m].
+    /// Positions, neighbours in space mostly near each other in the list, m.
     pub positions: Vec<Vec3>,
-    /// Volume of the shape [m3].
+    /// Volume of the shape, m3.
     pub volume: f64,
-    /// Distance of particles asked for [m].
+    /// Distance of particles asked for, m.
     pub spacing: Real,
 }
 
@@ -51,7 +51,7 @@ pub enum SampleError {
     /// The spacing is not a length.
     #[error("the spacing is {spacing} m; it must be a finite number greater than zero")]
     BadSpacing {
-        /// The spacing asked for [m].
+        /// The spacing asked for, m.
         spacing: Real,
     },
     /// A shape with numbers that make no sense.
@@ -72,9 +72,9 @@ pub enum SampleError {
         expected: f64,
         /// Largest number allowed.
         limit: usize,
-        /// The spacing asked for [m].
+        /// The spacing asked for, m.
         spacing: Real,
-        /// A spacing that would do [m].
+        /// A spacing that would do, m.
         enough: Real,
     },
     /// No particle at all.
@@ -82,9 +82,9 @@ pub enum SampleError {
         "no sample falls inside the shape at spacing {spacing} m; the largest spacing that works is about {largest:.3e} m"
     )]
     Empty {
-        /// The spacing asked for [m].
+        /// The spacing asked for, m.
         spacing: Real,
-        /// A spacing that would do [m].
+        /// A spacing that would do, m.
         largest: Real,
     },
     /// A shape with nothing in it, or next to nothing.
@@ -142,12 +142,15 @@ fn arrange(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, cells: f64
 
 /// Looks for a spacing that works, a fifth smaller at each try.
 fn explain_empty(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, volume: f64) -> SampleError {
+    let size = shape.bounds().map_or(Vec3::ZERO, |bounds| bounds.size()).as_dvec3();
     let mut largest = spacing;
     for _ in 0..60 {
         largest *= 0.8;
         let cells = volume / f64::from(largest).powi(3);
-        // With thousands of particles to expect, some would have been found.
-        if cells > 1e4 {
+        let around = (size / f64::from(largest)).ceil().max(glam::DVec3::ONE).element_product();
+        // With thousands of particles to expect, some would have been found; a shape that is empty in millions of
+        // cells is not worth the search.
+        if cells > 1e4 || around > 1e6 {
             break;
         }
         if arrange(shape, sampler, largest, seed, cells).is_ok_and(|points| !points.is_empty()) {

@@ -84,7 +84,7 @@ struct Target {
     /// Number of the cell.
     number: u64,
     centre: Vec3,
-    /// Half the edge [m].
+    /// Half the edge, m.
     half: Real,
     /// Whether all of the cell is inside the shape.
     inner: bool,
@@ -97,7 +97,7 @@ impl Target {
         Self { centre: self.centre + half * sign, half, ..*self }
     }
 
-    /// Squared distance to the farthest corner [m2].
+    /// Squared distance to the farthest corner, m2.
     fn farthest(&self, dart: Vec3) -> Real {
         ((dart - self.centre).abs() + self.half).length_squared()
     }

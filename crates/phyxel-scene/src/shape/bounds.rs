@@ -3,12 +3,12 @@
 use glam::Vec3;
 use phyxel::Real;
 
-/// An axis-aligned box from `min` to `max` [m].
+/// An axis-aligned box from `min` to `max`, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The corner with the smallest coordinates [m].
+    /// The corner with the smallest coordinates, m.
     pub min: Vec3,
-    /// The corner with the largest coordinates [m].
+    /// The corner with the largest coordinates, m.
     pub max: Vec3,
 }
 
@@ -31,17 +31,17 @@ impl Bounds {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// The box with every face moved outwards by `margin` [m].
+    /// The box with every face moved outwards by `margin`, m.
     pub fn grown(self, margin: Real) -> Self {
         Self { min: self.min - margin, max: self.max + margin }
     }
 
-    /// The point in the middle [m].
+    /// The point in the middle, m.
     pub fn centre(&self) -> Vec3 {
         0.5 * (self.min + self.max)
     }
 
-    /// The edge lengths along x, y and z [m].
+    /// The edge lengths along x, y and z, m.
     pub fn size(&self) -> Vec3 {
         self.max - self.min
     }
@@ -51,7 +51,7 @@ impl Bounds {
         point.cmpge(self.min).all() && point.cmple(self.max).all()
     }
 
-    /// Squared distance from `point` to the box, zero inside [m2].
+    /// Squared distance from `point` to the box, zero inside, m2.
     pub fn distance_squared(&self, point: Vec3) -> Real {
         (self.min - point).max(point - self.max).max(Vec3::ZERO).length_squared()
     }

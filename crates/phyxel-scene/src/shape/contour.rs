@@ -98,7 +98,7 @@ impl<'a> Field<'a> {
         Ok(field)
     }
 
-    /// The corner with the given coordinates [m].
+    /// The corner with the given coordinates, m.
     fn corner(&self, at: [usize; 3]) -> Vec3 {
         self.origin + self.cell * Vec3::from_array(at.map(|i| i as Real))
     }
@@ -169,7 +169,7 @@ impl<'a> Field<'a> {
         (1..8).any(|corner| self.inside(self.neighbour(cell, corner)) != first)
     }
 
-    /// Where the surface crosses the edge between two grid points of different sides [m], and its normal.
+    /// Where the surface crosses the edge between two grid points of different sides, m, and its normal.
     ///
     /// Regula falsi with the Illinois rule; a sign without a zero is found by the same bracketing.
     fn crossing(&self, from: usize, to: usize) -> Crossing {
@@ -212,7 +212,7 @@ impl<'a> Field<'a> {
         Crossed { cell, sheets, vertices }
     }
 
-    /// A vertex that fits the planes, in the cell above `low` and on the surface as far as possible [m].
+    /// A vertex that fits the planes, in the cell above `low` and on the surface as far as possible, m.
     fn place_vertex(&self, low: Vec3, points: &[Vec3], normals: &[Vec3]) -> Vec3 {
         let fit = fit_planes(points, normals);
         if let Some(tip) = self.find_tip(low, fit, points, normals) {
@@ -323,7 +323,7 @@ fn separate_sheets(sides: &[bool; 8]) -> ([u8; 12], usize) {
     (sheets, seen.len())
 }
 
-/// The triangulated surface of a shape with details of about `cell` [m].
+/// The triangulated surface of a shape with details of about `cell`, m.
 pub(super) fn contour(shape: &Shape, cell: Real) -> Result<TriangleMesh, ShapeError> {
     if !(cell.is_finite() && cell > 0.0) {
         return Err(ShapeError::BadCell { cell });

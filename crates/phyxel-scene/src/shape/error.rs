@@ -14,7 +14,7 @@ pub enum ShapeError {
         shape: &'static str,
         /// Name of the length.
         what: &'static str,
-        /// Its value [m].
+        /// Its value, m.
         value: Real,
     },
     /// A number may be zero but not less, and must be finite.
@@ -48,9 +48,9 @@ pub enum ShapeError {
         "the tube of a torus is {tube} m, more than its radius of {radius} m; make the tube thinner or the ring wider"
     )]
     FatTorus {
-        /// Radius of the ring [m].
+        /// Radius of the ring, m.
         radius: Real,
-        /// Radius of the tube [m].
+        /// Radius of the tube, m.
         tube: Real,
     },
     /// A combination of nothing.
@@ -67,7 +67,7 @@ pub enum ShapeError {
     /// The size of the cells of a surface is not a length.
     #[error("the cell size of a surface is {cell} m; it must be a finite number greater than zero")]
     BadCell {
-        /// The size asked for [m].
+        /// The size asked for, m.
         cell: Real,
     },
     /// A surface would need more memory than is sensible.
@@ -76,19 +76,19 @@ pub enum ShapeError {
          use cells of at least {enough} m"
     )]
     TooManyCells {
-        /// The size asked for [m].
+        /// The size asked for, m.
         cell: Real,
         /// Number of cells it would take.
         cells: f64,
         /// Largest number of cells allowed.
         limit: usize,
-        /// The size that would do [m].
+        /// The size that would do, m.
         enough: Real,
     },
     /// No corner of the grid falls inside the shape.
     #[error("no part of the shape is as large as a cell of {cell} m; use smaller cells")]
     TooCoarse {
-        /// The size asked for [m].
+        /// The size asked for, m.
         cell: Real,
     },
 }

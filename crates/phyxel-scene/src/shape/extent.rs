@@ -25,7 +25,7 @@ impl Shape {
         (min.is_finite() && max.is_finite()).then_some(Bounds { min, max })
     }
 
-    /// The largest `x . direction` over the points `x` of the shape (or more), for a unit direction [m].
+    /// The largest `x . direction` over the points `x` of the shape (or more), for a unit direction, m.
     ///
     /// Infinite where the shape has no end, minus infinite for a union of nothing.
     fn reach(&self, direction: Vec3) -> Real {

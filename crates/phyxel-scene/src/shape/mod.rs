@@ -30,47 +30,47 @@ use std::sync::Arc;
 pub enum Shape {
     /// A box.
     Box {
-        /// Edge lengths along x, y and z [m].
+        /// Edge lengths along x, y and z, m.
         size: Vec3,
     },
     /// A ball.
     Sphere {
-        /// Radius [m].
+        /// Radius, m.
         radius: Real,
     },
     /// A ball stretched along the axes.
     Ellipsoid {
-        /// Half the extent along x, y and z [m].
+        /// Half the extent along x, y and z, m.
         radii: Vec3,
     },
     /// A cylinder along y.
     Cylinder {
-        /// Radius [m].
+        /// Radius, m.
         radius: Real,
-        /// Extent along y [m].
+        /// Extent along y, m.
         height: Real,
     },
     /// A cone along y, pointing up, or what is left of it when its top is cut off.
     Cone {
-        /// Radius of the lower end [m].
+        /// Radius of the lower end, m.
         radius: Real,
-        /// Radius of the upper end [m]; zero for a tip.
+        /// Radius of the upper end, m; zero for a tip.
         top_radius: Real,
-        /// Extent along y [m].
+        /// Extent along y, m.
         height: Real,
     },
     /// A cylinder along y with half balls on its ends.
     Capsule {
-        /// Radius of the cylinder and of the half balls [m].
+        /// Radius of the cylinder and of the half balls, m.
         radius: Real,
-        /// Length of the straight part [m].
+        /// Length of the straight part, m.
         height: Real,
     },
     /// A ring in the xz plane.
     Torus {
-        /// Radius of the circle in the middle of the tube [m].
+        /// Radius of the circle in the middle of the tube, m.
         radius: Real,
-        /// Radius of the tube [m].
+        /// Radius of the tube, m.
         tube: Real,
     },
     /// Everything below the plane through the origin; unbounded.
@@ -95,7 +95,7 @@ pub enum Shape {
     SmoothUnion {
         /// The shapes that grow together, blended one after the other.
         parts: Vec<Shape>,
-        /// Difference of distances over which two parts blend [m]; the seam is filled by up to a quarter of it.
+        /// Difference of distances over which two parts blend, m; the seam is filled by up to a quarter of it.
         blend: Real,
     },
     /// A shape that is moved, turned and scaled.
@@ -127,7 +127,7 @@ impl Shape {
         Self::Placed { shape: Box::new(self), placement }
     }
 
-    /// Signed distance to the surface, negative inside [m].
+    /// Signed distance to the surface, negative inside, m.
     ///
     /// Exact for primitives and meshes. For combined shapes its size is a lower bound of the distance, and
     /// its sign is right.
@@ -169,7 +169,7 @@ impl Shape {
         }
     }
 
-    /// A closed triangulation of the surface with details of about `cell` [m].
+    /// A closed triangulation of the surface with details of about `cell`, m.
     ///
     /// Dual contouring: sharp edges and corners are kept, see [`ShapeError`] for what can go wrong. The
     /// surface of a mesh is the mesh itself.

@@ -6,9 +6,9 @@ use phyxel::Real;
 /// A position, a rotation and a uniform scale, applied in the order scale, turn, move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
-    /// Where the origin of the shape goes [m].
+    /// Where the origin of the shape goes, m.
     pub at: Vec3,
-    /// Rotation about the fixed x axis, then y, then z [degrees]: `R = Rz Ry Rx`.
+    /// Rotation about the fixed x axis, then y, then z, degrees: `R = Rz Ry Rx`.
     pub turn: Vec3,
     /// Factor on all lengths; greater than zero.
     pub scale: Real,
@@ -32,12 +32,12 @@ impl Placement {
         Quat::from_rotation_z(turn.z) * Quat::from_rotation_y(turn.y) * Quat::from_rotation_x(turn.x)
     }
 
-    /// Takes a point of the shape's own frame to the outer frame [m].
+    /// Takes a point of the shape's own frame to the outer frame, m.
     pub fn point(&self, point: Vec3) -> Vec3 {
         self.rotation() * (self.scale * point) + self.at
     }
 
-    /// Takes a point of the outer frame to the shape's own frame [m].
+    /// Takes a point of the outer frame to the shape's own frame, m.
     pub fn inverse_point(&self, point: Vec3) -> Vec3 {
         let moved = point - self.at;
         if self.turn == Vec3::ZERO {

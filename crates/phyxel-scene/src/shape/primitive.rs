@@ -95,23 +95,23 @@ pub fn ellipsoid(point: Vec3, radii: Vec3) -> (Real, Vec3) {
     (if inside { -distance } else { distance }, normal)
 }
 
-/// Volume of a cylinder, cone or truncated cone [m3].
+/// Volume of a cylinder, cone or truncated cone, m3.
 pub fn cone_volume(bottom: Real, top: Real, height: Real) -> f64 {
     let (bottom, top) = (f64::from(bottom), f64::from(top));
     PI / 3.0 * f64::from(height) * (bottom * bottom + bottom * top + top * top)
 }
 
-/// Volume of an ellipsoid [m3].
+/// Volume of an ellipsoid, m3.
 pub fn ellipsoid_volume(radii: Vec3) -> f64 {
     4.0 / 3.0 * PI * radii.as_dvec3().element_product()
 }
 
-/// Volume of a capsule [m3].
+/// Volume of a capsule, m3.
 pub fn capsule_volume(radius: Real, height: Real) -> f64 {
     ellipsoid_volume(Vec3::splat(radius)) + cone_volume(radius, radius, height)
 }
 
-/// Volume of a torus whose tube does not reach its axis [m3].
+/// Volume of a torus whose tube does not reach its axis, m3.
 pub fn torus_volume(radius: Real, tube: Real) -> f64 {
     2.0 * PI * PI * f64::from(radius) * f64::from(tube) * f64::from(tube)
 }

@@ -10,16 +10,16 @@ const TASKS: usize = 256;
 /// Points `origin + step * (x, y, z)` with whole `x < counts[0]` and so on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
-    /// The first point [m].
+    /// The first point, m.
     pub origin: Vec3,
-    /// Distance of neighbouring points along the axes [m].
+    /// Distance of neighbouring points along the axes, m.
     pub step: Real,
     /// Number of points along the axes.
     pub counts: [u32; 3],
 }
 
 impl Grid {
-    /// The point with the given index [m].
+    /// The point with the given index, m.
     pub fn point(&self, index: [u32; 3]) -> Vec3 {
         self.origin + self.step * Vec3::from_array(index.map(|i| i as Real))
     }

@@ -32,7 +32,7 @@ impl Shape {
         self.sense(point).1
     }
 
-    /// The distance [m] and its gradient, in one go.
+    /// The distance, m and its gradient, in one go.
     pub(crate) fn sense(&self, point: Vec3) -> (Real, Vec3) {
         match self {
             Self::Box { size } => (self.distance(point), primitive::block_gradient(point, *size)),

@@ -14,7 +14,7 @@ const CAUTION: Real = 0.25;
 const HALF_DIAGONAL: Real = 0.866_025_4;
 
 impl Shape {
-    /// Volume [m3], infinite for shapes without an end.
+    /// Volume, m3, infinite for shapes without an end.
     ///
     /// Closed form for primitives, the sum over the triangles for sound meshes. Combined shapes are
     /// measured on cells that are halved near the surface until two rounds agree to a thousandth.
@@ -35,7 +35,7 @@ impl Shape {
         }
     }
 
-    /// Volume by counting cells [m3].
+    /// Volume by counting cells, m3.
     fn measured_volume(&self) -> f64 {
         let Some(bounds) = self.bounds() else { return f64::INFINITY };
         let levels = if self.has_mesh() { 2..=4 } else { 3..=6 };
@@ -50,7 +50,7 @@ impl Shape {
         last
     }
 
-    /// Volume from cells of an eighth of the bounds, halved `levels` times at the surface [m3].
+    /// Volume from cells of an eighth of the bounds, halved `levels` times at the surface, m3.
     fn counted_volume(&self, bounds: &Bounds, levels: u32) -> f64 {
         let size = bounds.size();
         let cell = size.max_element() / ROOTS;
@@ -67,7 +67,7 @@ impl Shape {
         covered.iter().sum()
     }
 
-    /// Volume of the part of a cubic cell that is inside [m3].
+    /// Volume of the part of a cubic cell that is inside, m3.
     ///
     /// In the smallest cells the covered part grows linearly with the distance of the centre. That is odd
     /// about the surface, so that cells in front of it and behind it make up for each other.

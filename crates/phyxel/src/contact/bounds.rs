@@ -45,7 +45,8 @@ impl BodyBounds {
 
     /// Largest velocity of a particle of one body relative to one of the other, m/s.
     pub fn relative_speed(&self, other: &Self) -> Real {
-        (self.fastest - other.slowest).abs().max((other.fastest - self.slowest).abs()).length()
+        let corners = (self.fastest - other.slowest).abs().max((other.fastest - self.slowest).abs());
+        corners.length().min(self.speed + other.speed)
     }
 
     /// Whether two boxes, each widened, overlap.

@@ -8,7 +8,7 @@ mod tests;
 
 pub(crate) use bounds::{BodyBounds, measure_bodies};
 pub(crate) use obstacles::{fastest_obstacle, make_colliders};
-pub(crate) use pairs::find_pairs;
+pub(crate) use pairs::{fastest_approach, find_pairs};
 
 use crate::Real;
 use crate::step::StepContext;

@@ -87,38 +87,35 @@ pub(crate) fn fastest_obstacle(world: &World, time: f64, dt: Real) -> Real {
 /// All particles that are at an obstacle or reach one within the step, in the order of particles.
 pub(crate) fn find_touches(world: &World, context: &StepContext) -> Vec<ObstacleTouch> {
     let obstacles = moving_obstacles(world, context);
-    let mut touches = Vec::new();
-    for (body, bounds) in world.bodies.iter().zip(&world.scratch.bounds) {
-        if body.is_empty() {
-            continue;
-        }
-        let (centre, half) = (0.5 * (bounds.min + bounds.max), 0.5 * (bounds.max - bounds.min).length());
-        let range = body.range();
-        let velocities = &world.particles.velocity[range.clone()];
-        let fastest = parallel::map_ranges(range.len(), 1 << 14, |part| {
-            velocities[part].iter().map(|v| v.length_squared()).fold(0.0, Real::max)
-        });
-        let path = fastest.into_iter().fold(0.0, Real::max).sqrt() * context.dt;
-        let near: Vec<&Moving> = obstacles
-            .iter()
-            .filter(|obstacle| {
-                let drift = (obstacle.velocity_at(centre, context.dt).length()
-                    + turn_speed(obstacle, half, context.dt))
-                    * context.dt;
-                obstacle.nearness(centre, half + bounds.radius + path + drift).is_some()
-            })
-            .collect();
-        if near.is_empty() {
-            continue;
-        }
-        let found = parallel::map_ranges(range.len(), GRAIN, |part| {
-            let indices = range.start + part.start..range.start + part.end;
-            let all = indices.flat_map(|i| near.iter().filter_map(move |obstacle| touch(world, obstacle, i, context)));
-            all.collect::<Vec<_>>()
-        });
-        touches.extend(found.into_iter().flatten());
+    if obstacles.is_empty() {
+        return Vec::new();
     }
-    touches
+    let found = parallel::map(world.bodies.len(), 4, |body| touches_of_body(world, body, &obstacles, context));
+    found.into_iter().flatten().collect()
+}
+
+fn touches_of_body(world: &World, body: usize, obstacles: &[Moving], context: &StepContext) -> Vec<ObstacleTouch> {
+    let (range, bounds) = (world.bodies[body].range(), &world.scratch.bounds[body]);
+    if range.is_empty() {
+        return Vec::new();
+    }
+    let (centre, half) = (0.5 * (bounds.min + bounds.max), 0.5 * (bounds.max - bounds.min).length());
+    let velocities = &world.particles.velocity[range.clone()];
+    let fastest = parallel::map_ranges(range.len(), 1 << 14, |part| {
+        velocities[part].iter().map(|v| v.length_squared()).fold(0.0, Real::max)
+    });
+    let path = fastest.into_iter().fold(0.0, Real::max).sqrt() * context.dt;
+    let is_near = |obstacle: &&Moving| {
+        let speed = obstacle.velocity_at(centre, context.dt).length() + turn_speed(obstacle, half, context.dt);
+        obstacle.nearness(centre, half + bounds.radius + path + speed * context.dt).is_some()
+    };
+    let near: Vec<&Moving> = obstacles.iter().filter(is_near).collect();
+    let found = parallel::map_ranges(if near.is_empty() { 0 } else { range.len() }, GRAIN, |part| {
+        let indices = range.start + part.start..range.start + part.end;
+        let all = indices.flat_map(|i| near.iter().filter_map(move |obstacle| touch(world, obstacle, i, context)));
+        all.collect::<Vec<_>>()
+    });
+    found.into_iter().flatten().collect()
 }
 
 /// Upper bound for the difference of an obstacle's velocity between two points this far apart, m/s.

@@ -1,7 +1,9 @@
 //! Body against body: spheres around particles.
 
+use super::bounds::BodyBounds;
 use super::pace;
 use crate::Real;
+use crate::body::Body;
 use crate::grid::{Dot, close_pairs};
 use crate::material::Friction;
 use crate::parallel;
@@ -15,56 +17,59 @@ const GRAIN: usize = 1024;
 /// Particles of one body collide only if at rest they are farther apart than this many sums of radii.
 const APART: Real = 1.5;
 
-/// Pairs are looked at while their gap is below this part of their radii, even if it is not closing.
-const WATCHED: Real = 0.1;
+/// Pairs are looked at while their gap is below this part of the sum of their radii.
+///
+/// Sub-steps keep what two particles come closer in a step below a radius, half a sum of radii. So a pair that was
+/// farther apart overlaps by a quarter at most when it is first looked at, and is pushed the right way.
+const WATCHED: Real = 0.25;
 
-/// Notes all pairs of particles of different bodies (or far parts of one) that may touch within the step.
-pub(crate) fn find_pairs(world: &mut World, context: &StepContext) {
-    let meetings = find_meetings(world, context);
-    let dots = candidates(world, &meetings, context);
+/// Of these, those are kept whose gap closes within the step or is below this part of the sum of radii.
+const NEXT: Real = 0.05;
+
+/// Notes all pairs of particles of different bodies (or far parts of one) that touch or are about to.
+pub(crate) fn find_pairs(world: &mut World, dt: Real) {
+    let meetings = find_meetings(&world.scratch.bounds, 0.0);
+    let dots = candidates(world, &meetings);
     let particles = &world.particles;
-    world.scratch.pairs = close_pairs(&dots, |a, b| {
+    world.scratch.pairs = close_pairs(&dots, WATCHED, |a, b| {
         let [i, j] = [a.particle as usize, b.particle as usize];
         let radii = a.radius + b.radius;
-        if a.body == b.body {
-            let apart = particles.rest[i].distance(particles.rest[j]);
-            if apart < APART * radii {
-                return false;
-            }
+        if a.body == b.body && particles.rest[i].distance(particles.rest[j]) < APART * radii {
+            return false;
         }
         let between = a.position - b.position;
         let distance = between.length();
         let closing = -(particles.velocity[i] - particles.velocity[j]).dot(between) / distance.max(1e-6 * radii);
-        distance - radii < WATCHED * radii + closing.max(0.0) * context.dt
+        distance - radii < NEXT * radii + closing.max(0.0) * dt
     });
 }
 
-/// Another body that is near.
-#[derive(Clone, Copy, Debug)]
-struct Meeting {
-    other: u32,
-    /// Farthest that the two can come closer within the step, m.
-    approach: Real,
+/// Fastest that particles come closer to each other which may meet within `horizon` seconds, m/s.
+pub(crate) fn fastest_approach(bodies: &[Body], bounds: &[BodyBounds], horizon: Real) -> Real {
+    let own = bodies.iter().zip(bounds).filter(|(body, _)| body.self_contact && !body.is_empty());
+    let own = own.map(|(_, bounds)| bounds.relative_speed(bounds)).fold(0.0, Real::max);
+    let met = find_meetings(bounds, horizon);
+    let pairs = met.iter().enumerate().flat_map(|(a, others)| others.iter().map(move |&b| (a, b as usize)));
+    pairs.map(|(a, b)| bounds[a].relative_speed(&bounds[b])).fold(own, Real::max)
 }
 
-/// For each body the bodies that it may meet within the step, found by sweeping along x.
-fn find_meetings(world: &World, context: &StepContext) -> Vec<Vec<Meeting>> {
-    let bounds = &world.scratch.bounds;
+/// For each body the bodies it may touch within `horizon` seconds, found by sweeping along x.
+fn find_meetings(bounds: &[BodyBounds], horizon: Real) -> Vec<Vec<u32>> {
     let there = |i: &u32| bounds[*i as usize].radius > 0.0;
     let mut order: Vec<u32> = (0..bounds.len() as u32).filter(there).collect();
     order.sort_by(|&a, &b| bounds[a as usize].min.x.total_cmp(&bounds[b as usize].min.x));
-    let speed = bounds.iter().map(|b| b.speed).fold(0.0, Real::max) + context.gravity.length() * context.dt;
+    let speed = bounds.iter().map(|b| b.speed).fold(0.0, Real::max);
     let radius = bounds.iter().map(|b| b.radius).fold(0.0, Real::max);
-    let widest = 2.0 * speed * context.dt + WATCHED * radius;
+    let widest = 2.0 * (speed * horizon + WATCHED * radius);
     let mut meetings = vec![Vec::new(); bounds.len()];
     for (place, &a) in order.iter().enumerate() {
         let mine = &bounds[a as usize];
         for &b in order[place + 1..].iter().take_while(|&&b| bounds[b as usize].min.x <= mine.max.x + widest) {
             let other = &bounds[b as usize];
-            let approach = mine.relative_speed(other) * context.dt;
-            if mine.overlaps(other, approach + WATCHED * (mine.radius + other.radius)) {
-                meetings[a as usize].push(Meeting { other: b, approach });
-                meetings[b as usize].push(Meeting { other: a, approach });
+            let margin = mine.relative_speed(other) * horizon + WATCHED * (mine.radius + other.radius);
+            if mine.overlaps(other, margin) {
+                meetings[a as usize].push(b);
+                meetings[b as usize].push(a);
             }
         }
     }
@@ -72,7 +77,7 @@ fn find_meetings(world: &World, context: &StepContext) -> Vec<Vec<Meeting>> {
 }
 
 /// Particles near another body's box, or of a body that may touch itself.
-fn candidates(world: &World, meetings: &[Vec<Meeting>], context: &StepContext) -> Vec<Dot> {
+fn candidates(world: &World, meetings: &[Vec<u32>]) -> Vec<Dot> {
     let bounds = &world.scratch.bounds;
     let particles = &world.particles;
     let lists = parallel::map(world.bodies.len(), 4, |number| {
@@ -80,9 +85,9 @@ fn candidates(world: &World, meetings: &[Vec<Meeting>], context: &StepContext) -
         let widest = bounds[number].radius;
         let boxes: Vec<(Vec3, Vec3)> = meetings[number]
             .iter()
-            .map(|meeting| {
-                let other = &bounds[meeting.other as usize];
-                let reach = widest + meeting.approach + WATCHED * (widest + other.radius);
+            .map(|&other| {
+                let other = &bounds[other as usize];
+                let reach = widest + WATCHED * (widest + other.radius);
                 (other.min - reach, other.max + reach)
             })
             .collect();
@@ -90,15 +95,12 @@ fn candidates(world: &World, meetings: &[Vec<Meeting>], context: &StepContext) -
             let x = particles.position[i];
             boxes.iter().any(|(min, max)| (x.cmpge(*min) & x.cmple(*max)).all())
         };
-        let own = if body.self_contact { bounds[number].relative_speed(&bounds[number]) * context.dt } else { 0.0 };
-        let approach = meetings[number].iter().map(|meeting| meeting.approach).fold(own, Real::max);
-        let range = if meetings[number].is_empty() && !body.self_contact { 0..0 } else { body.range() };
+        let range = if boxes.is_empty() && !body.self_contact { 0..0 } else { body.range() };
         let chosen = range.filter(|&i| body.self_contact || near(i));
         chosen
             .map(|i| Dot {
                 position: particles.position[i],
                 radius: particles.radius[i],
-                reach: approach + 2.0 * WATCHED * bounds[number].radius,
                 particle: i as u32,
                 body: number as u32,
                 group: if body.self_contact { 0 } else { number as u32 + 1 },
@@ -134,28 +136,30 @@ pub(super) struct PairSolver {
 
 impl PairSolver {
     pub fn new(world: &World, pairs: &[(u32, u32)], context: &StepContext) -> Self {
-        let mut touched: Vec<u32> = pairs.iter().flat_map(|&(i, j)| [i, j]).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        let mut place = vec![0u32; if pairs.is_empty() { 0 } else { world.particles.len() }];
-        touched.iter().enumerate().for_each(|(k, &i)| place[i as usize] = k as u32);
-        let pairs: Vec<Pair> = parallel::map(pairs.len(), GRAIN, |k| {
+        let mut counts = vec![0u32; if pairs.is_empty() { 0 } else { world.particles.len() }];
+        pairs.iter().flat_map(|&(i, j)| [i, j]).for_each(|i| counts[i as usize] += 1);
+        let mut solver = Self { pairs: vec![], touched: vec![], start: vec![0], entries: vec![0; 2 * pairs.len()] };
+        // From here on `counts` holds the place of each touched particle.
+        let mut next = Vec::new();
+        for (i, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+            let end = solver.start.last().copied().unwrap_or(0);
+            next.push(end);
+            solver.start.push(end + *count);
+            *count = solver.touched.len() as u32;
+            solver.touched.push(i as u32);
+        }
+        solver.pairs = parallel::map(pairs.len(), GRAIN, |k| {
             let (i, j) = pairs[k];
-            describe(world, [i, j], [place[i as usize], place[j as usize]], context)
+            describe(world, [i, j], [counts[i as usize], counts[j as usize]], context)
         });
-        let mut start = vec![0u32; touched.len() + 1];
-        pairs.iter().flat_map(|pair| pair.places).for_each(|p| start[p as usize + 1] += 1);
-        (0..touched.len()).for_each(|p| start[p + 1] += start[p]);
-        let mut next = start.clone();
-        let mut entries = vec![0; 2 * pairs.len()];
-        for (k, pair) in pairs.iter().enumerate() {
-            for side in 0..2 {
-                let next = &mut next[pair.places[side] as usize];
-                entries[*next as usize] = (2 * k + side) as u32;
+        for (k, &(i, j)) in pairs.iter().enumerate() {
+            for (side, i) in [i, j].into_iter().enumerate() {
+                let next = &mut next[counts[i as usize] as usize];
+                solver.entries[*next as usize] = (2 * k + side) as u32;
                 *next += 1;
             }
         }
-        Self { pairs, touched, start, entries }
+        solver
     }
 
     /// One round: each active pair exchanges its share of the momentum it needs.
