@@ -83,14 +83,16 @@ fn candidates(world: &World, meetings: &[Vec<u32>]) -> Vec<Dot> {
     let lists = parallel::map(world.bodies.len(), 4, |number| {
         let body = &world.bodies[number];
         let widest = bounds[number].radius;
-        let boxes: Vec<(Vec3, Vec3)> = meetings[number]
+        let mut boxes: Vec<(Vec3, Vec3)> = meetings[number]
             .iter()
             .map(|&other| {
                 let other = &bounds[other as usize];
                 let reach = widest + WATCHED * (widest + other.radius);
-                (other.min - reach, other.max + reach)
+                ((other.min - reach).max(bounds[number].min), (other.max + reach).min(bounds[number].max))
             })
             .collect();
+        // The largest first: most particles are in it.
+        boxes.sort_by(|a, b| (b.1 - b.0).element_product().total_cmp(&(a.1 - a.0).element_product()));
         let near = |i: usize| {
             let x = particles.position[i];
             boxes.iter().any(|(min, max)| (x.cmpge(*min) & x.cmple(*max)).all())
