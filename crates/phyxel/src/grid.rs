@@ -121,11 +121,11 @@ impl Level {
         let mut order: Vec<(u64, u32)> =
             parallel::map(dots.len(), 8192, |i| (level.key(level.place_of(dots[i].position)), i as u32));
         sort_by_key(&mut order, level.sheet * counts[2]);
-        level.dots = order.iter().map(|&(_, i)| dots[i as usize]).collect();
-        level.x = level.dots.iter().map(|dot| dot.position.x).collect();
-        level.y = level.dots.iter().map(|dot| dot.position.y).collect();
-        level.z = level.dots.iter().map(|dot| dot.position.z).collect();
-        level.groups = level.dots.iter().map(|dot| dot.group).collect();
+        level.dots = parallel::map(dots.len(), 8192, |k| dots[order[k].1 as usize]);
+        level.x = parallel::map(dots.len(), 8192, |k| level.dots[k].position.x);
+        level.y = parallel::map(dots.len(), 8192, |k| level.dots[k].position.y);
+        level.z = parallel::map(dots.len(), 8192, |k| level.dots[k].position.z);
+        level.groups = parallel::map(dots.len(), 8192, |k| level.dots[k].group);
         let runs = order.chunk_by(|a, b| a.0 == b.0).scan(0, |first, run| {
             *first += run.len();
             Some((run[0].0, *first - run.len()..*first))

@@ -39,12 +39,15 @@ pub(crate) fn resolve_contacts(world: &mut World, context: &StepContext) {
     if touches.is_empty() && pairs.is_empty() {
         return;
     }
-    let rounds = world.settings.contact_rounds.max(1);
-    let rounds = if pairs.is_empty() { 1 } else { rounds };
     let mut solver = pairs::PairSolver::new(world, &pairs, context);
+    // What touches obstacles alone is done in one go; what also touches other bodies takes part in every round.
+    let groups = touches.chunk_by(|a, b| a.particle == b.particle);
+    let (coupled, alone): (Vec<_>, Vec<_>) = groups.partition(|group| solver.touches(group[0].particle));
+    obstacles::stop_at_obstacles(world, &alone, 1, context);
+    let rounds = if pairs.is_empty() { 0 } else { world.settings.contact_rounds.max(1) };
     for _ in 0..rounds {
         solver.exchange_momentum(world);
-        obstacles::stop_at_obstacles(world, &touches, rounds, context);
+        obstacles::stop_at_obstacles(world, &coupled, rounds, context);
     }
     world.scratch.pairs = pairs;
 }

@@ -8,7 +8,7 @@ use crate::obstacle::Obstacle;
 use crate::parallel;
 use crate::step::StepContext;
 use crate::world::World;
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use phyxel_laws::contact::{Surface, Touch, touched_velocity};
 
 /// Particles per task.
@@ -37,6 +37,8 @@ struct Moving<'a> {
     start: Pose,
     end: Pose,
     still: bool,
+    /// Whether its own axes are the world's.
+    upright: bool,
 }
 
 /// Forms of all obstacles, ready for questions.
@@ -52,6 +54,9 @@ impl Moving<'_> {
 
     /// Nearness in the world's frame, at the start of the step.
     fn nearness(&self, point: Vec3, reach: Real) -> Option<Nearness> {
+        if self.upright {
+            return self.collider.nearness(point - self.start.at, reach);
+        }
         let found = self.collider.nearness(self.start.local_point(point), reach)?;
         Some(Nearness { normal: self.start.direction(found.normal), ..found })
     }
@@ -64,7 +69,14 @@ fn moving_obstacles<'a>(world: &'a World, context: &StepContext) -> Vec<Moving<'
         .filter_map(|(number, (obstacle, collider))| {
             let (start, end) = (obstacle.pose(context.time), obstacle.pose(context.time + f64::from(context.dt)));
             let collider = collider.as_ref()?;
-            Some(Moving { number: number as u32, collider, start, end, still: start == end })
+            Some(Moving {
+                number: number as u32,
+                collider,
+                start,
+                end,
+                still: start == end,
+                upright: start.turn == Quat::IDENTITY,
+            })
         })
         .collect()
 }
@@ -171,9 +183,10 @@ fn first_on_path(obstacle: &Moving, start: Vec3, path: Vec3, radius: Real) -> Op
 }
 
 /// Takes particles' velocities into obstacles away, with friction, restitution and stickiness.
-pub(crate) fn stop_at_obstacles(world: &mut World, touches: &[ObstacleTouch], rounds: u32, context: &StepContext) {
+///
+/// Each group holds the touches of one particle; it is one of `rounds` calls, which share what sticking can hold.
+pub(crate) fn stop_at_obstacles(world: &mut World, groups: &[&[ObstacleTouch]], rounds: u32, context: &StepContext) {
     let particles = &world.particles;
-    let groups: Vec<&[ObstacleTouch]> = touches.chunk_by(|a, b| a.particle == b.particle).collect();
     let changed = parallel::map(groups.len(), GRAIN, |group| {
         let i = groups[group][0].particle as usize;
         let radius = particles.radius[i];

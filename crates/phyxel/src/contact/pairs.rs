@@ -164,6 +164,11 @@ impl PairSolver {
         solver
     }
 
+    /// Whether a particle takes part in a pair.
+    pub fn touches(&self, particle: u32) -> bool {
+        self.touched.binary_search(&particle).is_ok()
+    }
+
     /// One round: each active pair exchanges its share of the momentum it needs.
     ///
     /// A particle in several active pairs would overshoot if each did all; a pair takes the part that the busier
