@@ -34,27 +34,6 @@ pub fn for_each_chunk<T: Send>(items: &mut [T], grain: usize, work: impl Fn(usiz
     items.par_chunks_mut(grain).enumerate().for_each(|(chunk, items)| work(chunk * grain, items));
 }
 
-/// Calls `work(first_index, a, b)` for each pair of chunks of two slices of equal length.
-pub fn for_each_chunk2<A: Send, B: Send>(
-    a: &mut [A],
-    b: &mut [B],
-    grain: usize,
-    work: impl Fn(usize, &mut [A], &mut [B]) + Sync,
-) {
-    assert_eq!(a.len(), b.len(), "columns of one store have one length");
-    let grain = grain.max(1);
-    if a.len() <= grain {
-        if !a.is_empty() {
-            work(0, a, b);
-        }
-        return;
-    }
-    a.par_chunks_mut(grain)
-        .zip(b.par_chunks_mut(grain))
-        .enumerate()
-        .for_each(|(chunk, (a, b))| work(chunk * grain, a, b));
-}
-
 /// Calls `work` for each item.
 pub fn for_each_item<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
     items.into_par_iter().for_each(&work);

@@ -132,7 +132,7 @@ pub struct Particles {
     pub body: Vec<BodyId>,
     /// Marks.
     pub flags: Vec<Flags>,
-    /// Force of the present step, N; empty between steps.
+    /// Force of the present step beside gravity, N; empty if there is none.
     #[serde(skip)]
     pub force: Vec<Vec3>,
 }

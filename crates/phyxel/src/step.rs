@@ -149,19 +149,14 @@ fn find_neighbours(world: &mut World, context: &StepContext) {
     find_pairs(world, context.dt);
 }
 
-/// Gravity and the pull of pointers. Remembers the velocities at the start of the step.
+/// Forces beside gravity: the pull of pointers. Without any, the column stays empty.
 fn exert_forces(world: &mut World, context: &StepContext) {
     let particles = &mut world.particles;
+    particles.force.clear();
+    if world.drags.is_empty() {
+        return;
+    }
     particles.force.resize(particles.mass.len(), Vec3::ZERO);
-    world.scratch.velocity_before.resize(particles.mass.len(), Vec3::ZERO);
-    let (mass, velocity) = (&particles.mass, &particles.velocity);
-    let before = &mut world.scratch.velocity_before;
-    parallel::for_each_chunk2(&mut particles.force, before, GRAIN, |first, forces, before| {
-        for (offset, (force, before)) in forces.iter_mut().zip(before).enumerate() {
-            *force = context.gravity * mass[first + offset];
-            *before = velocity[first + offset];
-        }
-    });
     for drag in &world.drags {
         let Some(body) = world.bodies.iter().find(|body| !body.is_empty() && body.name == drag.body) else { continue };
         let i = body.range().start + drag.sample as usize;
@@ -171,23 +166,28 @@ fn exert_forces(world: &mut World, context: &StepContext) {
     }
 }
 
-/// Each model's own way from forces to velocities.
+/// Each model's own way from forces and gravity to velocities. Those at the start of the step are kept.
 fn advance_velocities(world: &mut World, context: &StepContext) {
+    let particles = &mut world.particles;
+    let before = &mut world.scratch.velocity_before;
+    before.resize(particles.velocity.len(), Vec3::ZERO);
+    std::mem::swap(before, &mut particles.velocity);
     for model in &mut world.models {
-        model.advance_velocities(&mut world.particles, context);
+        model.advance_velocities(particles, before, context);
     }
 }
 
-/// `x += dt v`. Remembers the positions at the start of the step.
+/// `x += dt v`. The positions at the start of the step are kept.
 fn advance_positions(world: &mut World, context: &StepContext) {
     let particles = &mut world.particles;
     let before = &mut world.scratch.position_before;
     before.resize(particles.position.len(), Vec3::ZERO);
+    std::mem::swap(before, &mut particles.position);
     let velocity = &particles.velocity;
-    parallel::for_each_chunk2(&mut particles.position, before, GRAIN, |first, positions, before| {
-        for (offset, (position, before)) in positions.iter_mut().zip(before).enumerate() {
-            *before = *position;
-            *position += velocity[first + offset] * context.dt;
+    parallel::for_each_chunk(&mut particles.position, GRAIN, |first, positions| {
+        let end = first + positions.len();
+        for ((position, before), velocity) in positions.iter_mut().zip(&before[first..end]).zip(&velocity[first..end]) {
+            *position = *before + *velocity * context.dt;
         }
     });
 }

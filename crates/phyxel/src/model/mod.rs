@@ -123,10 +123,16 @@ impl Model {
         }
     }
 
-    /// Velocities at the end of the step from forces and the model's own pull.
-    pub(crate) fn advance_velocities(&mut self, particles: &mut Particles, context: &StepContext) {
+    /// Writes the velocities of its particles at the end of the step, from those `before`, forces, gravity and the
+    /// model's own pull.
+    pub(crate) fn advance_velocities(
+        &mut self,
+        particles: &mut Particles,
+        before: &[glam::Vec3],
+        context: &StepContext,
+    ) {
         match self {
-            Self::Shape(shape) => shape.advance_velocities(particles, context),
+            Self::Shape(shape) => shape.advance_velocities(particles, before, context),
         }
     }
 

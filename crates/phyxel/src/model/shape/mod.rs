@@ -190,23 +190,25 @@ impl ShapeModel {
         }
     }
 
-    /// `v += dt f/m + mean over clusters of (alpha/dt (goal - x) + damping)`, `[MHTG05]` eq. 9 with weights and
+    /// `v += dt (g + f/m) + mean over clusters of (alpha/dt (goal - x) + damping)`, `[MHTG05]` eq. 9 with weights and
     /// mean corrected.
-    pub(crate) fn advance_velocities(&mut self, particles: &mut Particles, context: &StepContext) {
+    pub(crate) fn advance_velocities(&mut self, particles: &mut Particles, before: &[Vec3], context: &StepContext) {
         let Some(Derived { tuning, packs, .. }) = self.derived.as_deref_mut() else { return };
         let dt = f64::from(context.dt);
         self.last_dt = dt;
         let paces: Vec<Pace> = tuning.iter().map(|tuning| tuning.pace(dt)).collect();
         let clusters = &self.clusters;
-        packs.match_shapes(|cluster| paces[clusters[cluster as usize].body as usize], particles);
+        packs.match_shapes(|cluster| paces[clusters[cluster as usize].body as usize], &particles.position, before);
         packs.read(|cluster, rotation, _| self.clusters[cluster as usize].rotation = rotation);
         let Particles { velocity, force, mass, flags, .. } = particles;
+        let fall = context.gravity * context.dt;
         parallel::for_each_chunk(velocity, GRAIN, |first, velocities| {
             for (offset, velocity) in velocities.iter_mut().enumerate() {
                 let i = first + offset;
                 let Some(change) = packs.change(i) else { continue };
+                let pushed = force.get(i).map_or(Vec3::ZERO, |force| *force * (context.dt / mass[i]));
                 let held = flags[i].has(crate::particles::Flags::HELD);
-                *velocity = if held { Vec3::ZERO } else { *velocity + force[i] * (context.dt / mass[i]) + change };
+                *velocity = if held { Vec3::ZERO } else { before[i] + fall + pushed + change };
             }
         });
     }

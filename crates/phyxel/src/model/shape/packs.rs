@@ -183,7 +183,7 @@ impl Packs {
     }
 
     /// Matches every cluster and notes what it wants for its points.
-    pub fn match_shapes(&mut self, pace: impl Fn(u32) -> Pace + Sync, particles: &Particles) {
+    pub fn match_shapes(&mut self, pace: impl Fn(u32) -> Pace + Sync, x: &[Vec3], v: &[Vec3]) {
         let level = Level::detect();
         let mut rest = self.changes.as_mut_slice();
         let mut tasks = Vec::with_capacity(self.packs.len());
@@ -201,12 +201,12 @@ impl Packs {
             let damped = pack.damp != [0.0; WIDTH];
             let rows = &rows[pack.rows.clone()];
             match (pack.kind, damped) {
-                (RIGID, false) => pack.run::<RIGID, false, false>(level, rows, particles, changes),
-                (RIGID, true) => pack.run::<RIGID, false, true>(level, rows, particles, changes),
-                (LINEAR, false) => pack.run::<LINEAR, false, false>(level, rows, particles, changes),
-                (LINEAR, true) => pack.run::<LINEAR, false, true>(level, rows, particles, changes),
-                (_, false) => pack.run::<QUADRATIC, true, false>(level, rows, particles, changes),
-                (_, true) => pack.run::<QUADRATIC, true, true>(level, rows, particles, changes),
+                (RIGID, false) => pack.run::<RIGID, false, false>(level, rows, x, v, changes),
+                (RIGID, true) => pack.run::<RIGID, false, true>(level, rows, x, v, changes),
+                (LINEAR, false) => pack.run::<LINEAR, false, false>(level, rows, x, v, changes),
+                (LINEAR, true) => pack.run::<LINEAR, false, true>(level, rows, x, v, changes),
+                (_, false) => pack.run::<QUADRATIC, true, false>(level, rows, x, v, changes),
+                (_, true) => pack.run::<QUADRATIC, true, true>(level, rows, x, v, changes),
             }
         });
     }
@@ -249,6 +249,7 @@ impl Packs {
     /// cluster.
     pub fn measure(&self, particles: &Particles) -> Vec<Misfit> {
         let mut misfits = vec![Misfit::default(); self.shapes.len()];
+        let (x, v) = (&particles.position, &particles.velocity);
         let found = parallel::map(self.packs.len(), 4, |number| {
             let mut pack = self.packs[number].clone();
             let rows = &self.rows[pack.rows.clone()];
@@ -257,9 +258,9 @@ impl Packs {
                 pack.blend.beta = [beta; WIDTH];
                 let mut changes = vec![[[0.0; WIDTH]; 3]; rows.len()];
                 match pack.kind {
-                    RIGID => pack.run::<RIGID, false, false>(Level::detect(), rows, particles, &mut changes),
-                    LINEAR => pack.run::<LINEAR, false, false>(Level::detect(), rows, particles, &mut changes),
-                    _ => pack.run::<QUADRATIC, true, false>(Level::detect(), rows, particles, &mut changes),
+                    RIGID => pack.run::<RIGID, false, false>(Level::detect(), rows, x, v, &mut changes),
+                    LINEAR => pack.run::<LINEAR, false, false>(Level::detect(), rows, x, v, &mut changes),
+                    _ => pack.run::<QUADRATIC, true, false>(Level::detect(), rows, x, v, &mut changes),
                 }
                 squares(rows, &changes)
             });
@@ -323,10 +324,10 @@ impl Pack {
         &mut self,
         level: Level,
         rows: &[Row],
-        particles: &Particles,
+        x: &[Vec3],
+        v: &[Vec3],
         changes: &mut [[Eight; 3]],
     ) {
-        let (x, v) = (&particles.position, &particles.velocity);
         let mut sums = Sums::default();
         if self.large {
             let parts = parallel::map_ranges(rows.len(), TASK_ROWS, |range| {
