@@ -19,7 +19,7 @@ use crate::command::Setting;
 use crate::frame::FrameSkin;
 use crate::material::Material;
 use crate::parallel;
-use crate::particles::{Particles, Rearrangement};
+use crate::particles::{Flags, Particles, Rearrangement};
 use crate::skin::Skin;
 use crate::step::StepContext;
 use glam::{Mat3, Quat, Vec3};
@@ -27,9 +27,7 @@ use phyxel_laws::matching::{Kind, LINEAR, QUADRATIC, RIGID};
 use phyxel_laws::{plasticity, stiffness};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-
-/// Particles per task when velocities are updated.
-const GRAIN: usize = 4096;
+use std::ops::Range;
 
 /// Points that are matched together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -165,7 +163,8 @@ impl ShapeModel {
                 tune(&shape.settings, material, sum / count.max(1) as Real, mean_temperature(body, material, particles))
             })
             .collect();
-        let packs = Packs::new(&self.clusters, &tuning, particles);
+        let ranges: Vec<Range<usize>> = self.bodies.iter().map(|shape| bodies[shape.id.0 as usize].range()).collect();
+        let packs = Packs::new(&self.clusters, &tuning, &ranges, particles);
         let bindings = (0..self.bodies.len())
             .map(|place| match &bodies[self.bodies[place].id.0 as usize] {
                 Body { skin: Skin::Mesh(mesh), spacing, particles: range, .. } if !range.is_empty() => {
@@ -198,19 +197,14 @@ impl ShapeModel {
         self.last_dt = dt;
         let paces: Vec<Pace> = tuning.iter().map(|tuning| tuning.pace(dt)).collect();
         let clusters = &self.clusters;
-        packs.match_shapes(|cluster| paces[clusters[cluster as usize].body as usize], &particles.position, before);
-        packs.read(|cluster, rotation, _| self.clusters[cluster as usize].rotation = rotation);
-        let Particles { velocity, force, mass, flags, .. } = particles;
+        let Particles { position, velocity, force, mass, flags, .. } = particles;
         let fall = context.gravity * context.dt;
-        parallel::for_each_chunk(velocity, GRAIN, |first, velocities| {
-            for (offset, velocity) in velocities.iter_mut().enumerate() {
-                let i = first + offset;
-                let Some(change) = packs.change(i) else { continue };
-                let pushed = force.get(i).map_or(Vec3::ZERO, |force| *force * (context.dt / mass[i]));
-                let held = flags[i].has(crate::particles::Flags::HELD);
-                *velocity = if held { Vec3::ZERO } else { before[i] + fall + pushed + change };
-            }
+        let pace = |cluster: u32| paces[clusters[cluster as usize].body as usize];
+        packs.advance(pace, position, before, velocity, |i, change| {
+            let pushed = force.get(i).map_or(Vec3::ZERO, |force| *force * (context.dt / mass[i]));
+            if flags[i].has(Flags::HELD) { Vec3::ZERO } else { before[i] + fall + pushed + change }
         });
+        packs.read(|cluster, rotation, _| self.clusters[cluster as usize].rotation = rotation);
     }
 
     /// Permanent deformation, `[MHTG05]` eqs. 15 and 16.

@@ -13,8 +13,11 @@ use std::ops::Range;
 const LARGE: usize = 1024;
 /// Rows of a large cluster that make one task.
 const TASK_ROWS: usize = 128;
-/// Clusters among which those of similar size are put side by side; larger loses locality.
-const WINDOW: usize = 512;
+/// Particles of the bodies that one task looks after from the first sum to the last velocity, so that what it works
+/// on stays in the cache. A larger body is shared by all threads.
+const BLOCK: usize = 4096;
+/// Particles per task within a large body.
+const GRAIN: usize = 4096;
 /// Weight of a held particle over its mass: a body hangs from what is held.
 const HELD_WEIGHT: f64 = 32.0;
 
@@ -37,9 +40,26 @@ struct Pack {
     damp: Eight,
 }
 
+/// Bodies that are worked on together.
+#[derive(Clone, Debug)]
+struct Block {
+    packs: Range<usize>,
+    rows: Range<usize>,
+    particles: Range<usize>,
+}
+
+/// A block with what it may change.
+struct Task<'a> {
+    block: &'a Block,
+    packs: &'a mut [Pack],
+    changes: &'a mut [[Eight; 3]],
+    velocities: &'a mut [Vec3],
+}
+
 /// All clusters of a model, ready for the kernels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packs {
+    blocks: Vec<Block>,
     packs: Vec<Pack>,
     rows: Vec<Row>,
     changes: Vec<[Eight; 3]>,
@@ -65,8 +85,8 @@ pub(super) struct Pace {
 }
 
 impl Packs {
-    /// Lays out clusters.
-    pub fn new(clusters: &[Cluster], tuning: &[Tuning], particles: &Particles) -> Self {
+    /// Lays out clusters, which are in the order of their bodies; `ranges` are the particles of each body.
+    pub fn new(clusters: &[Cluster], tuning: &[Tuning], ranges: &[Range<usize>], particles: &Particles) -> Self {
         let mut memberships = vec![0u32; particles.len()];
         clusters.iter().flat_map(|c| &c.members).for_each(|&i| memberships[i as usize] += 1);
         let weigh = |i: u32| {
@@ -84,26 +104,45 @@ impl Packs {
             RestShape::measure(members.zip(weights[c].iter().map(|&w| f64::from(w))))
         });
         let mut packs = Self { shapes, weights, totals, ..Self::default() };
-        for kind in [RIGID, LINEAR, QUADRATIC] {
-            let of_kind = |large: bool| {
-                let fits = move |c: &u32| (clusters[*c as usize].members.len() > LARGE) == large;
-                let same_kind = |c: &u32| tuning[clusters[*c as usize].body as usize].kind == kind;
-                (0..clusters.len() as u32).filter(same_kind).filter(fits).collect::<Vec<u32>>()
-            };
-            let mut small = of_kind(false);
-            for window in small.chunks_mut(WINDOW) {
-                window.sort_by_key(|&c| std::cmp::Reverse(clusters[c as usize].members.len()));
-            }
-            for lanes in small.chunks(WIDTH) {
-                packs.add_pack(lanes, kind, false, clusters, tuning, particles);
-            }
-            for cluster in of_kind(true) {
-                packs.add_pack(&[cluster], kind, true, clusters, tuning, particles);
-            }
+        let mut first = 0;
+        while first < clusters.len() {
+            let start = ranges[clusters[first].body as usize].start;
+            let fits = |c: &Cluster| c.body == clusters[first].body || ranges[c.body as usize].end - start <= BLOCK;
+            let count = clusters[first..].iter().take_while(|cluster| fits(cluster)).count();
+            let end = ranges[clusters[first + count - 1].body as usize].end;
+            packs.add_block(first..first + count, start..end, clusters, tuning, particles);
+            first += count;
         }
         packs.changes = vec![[[0.0; WIDTH]; 3]; packs.rows.len()];
         packs.index_slots(particles.len(), &memberships);
         packs
+    }
+
+    fn add_block(
+        &mut self,
+        numbers: Range<usize>,
+        range: Range<usize>,
+        clusters: &[Cluster],
+        tuning: &[Tuning],
+        particles: &Particles,
+    ) {
+        let (first_pack, first_row) = (self.packs.len(), self.rows.len());
+        for kind in [RIGID, LINEAR, QUADRATIC] {
+            let same_kind = |c: &usize| tuning[clusters[*c].body as usize].kind == kind;
+            let of_kind = numbers.clone().filter(same_kind).map(|c| c as u32);
+            let size = |c: &u32| clusters[*c as usize].members.len();
+            let (mut small, large): (Vec<u32>, Vec<u32>) = of_kind.partition(|c| size(c) <= LARGE);
+            // Clusters of similar size side by side leave few lanes idle.
+            small.sort_by_key(|c| std::cmp::Reverse(size(c)));
+            for lanes in small.chunks(WIDTH) {
+                self.add_pack(lanes, kind, false, clusters, tuning, particles);
+            }
+            for cluster in large {
+                self.add_pack(&[cluster], kind, true, clusters, tuning, particles);
+            }
+        }
+        let (packs, rows) = (first_pack..self.packs.len(), first_row..self.rows.len());
+        self.blocks.push(Block { packs, rows, particles: range });
     }
 
     fn add_pack(
@@ -182,46 +221,41 @@ impl Packs {
         }
     }
 
-    /// Matches every cluster and notes what it wants for its points.
-    pub fn match_shapes(&mut self, pace: impl Fn(u32) -> Pace + Sync, x: &[Vec3], v: &[Vec3]) {
-        let level = Level::detect();
-        let mut rest = self.changes.as_mut_slice();
-        let mut tasks = Vec::with_capacity(self.packs.len());
-        for pack in &mut self.packs {
-            let (mine, others) = rest.split_at_mut(pack.rows.len());
-            rest = others;
-            tasks.push((pack, mine));
+    /// Matches every cluster and writes the velocity `moved(particle, change)` of every particle, where `change` is
+    /// the mean of what its clusters want, m/s. Positions are `x`, velocities before the step `v`.
+    pub fn advance(
+        &mut self,
+        pace: impl Fn(u32) -> Pace + Sync,
+        x: &[Vec3],
+        v: &[Vec3],
+        velocity: &mut [Vec3],
+        moved: impl Fn(usize, Vec3) -> Vec3 + Sync,
+    ) {
+        let mut tasks = Vec::with_capacity(self.blocks.len());
+        let (mut packs, mut changes, mut velocities) = (&mut self.packs[..], &mut self.changes[..], velocity);
+        let mut skipped = 0;
+        for block in &self.blocks {
+            let mine = packs.split_off_mut(..block.packs.len()).unwrap_or_default();
+            let wanted = changes.split_off_mut(..block.rows.len()).unwrap_or_default();
+            let _others = velocities.split_off_mut(..block.particles.start - skipped);
+            let written = velocities.split_off_mut(..block.particles.len()).unwrap_or_default();
+            skipped = block.particles.end;
+            tasks.push(Task { block, packs: mine, changes: wanted, velocities: written });
         }
-        let rows = &self.rows;
-        parallel::for_each_item(tasks, |(pack, changes)| {
-            for lane in 0..WIDTH {
-                let pace = pace(pack.clusters[lane]);
-                (pack.pull[lane], pack.damp[lane]) = (pace.pull, pace.damp);
-            }
-            let damped = pack.damp != [0.0; WIDTH];
-            let rows = &rows[pack.rows.clone()];
-            match (pack.kind, damped) {
-                (RIGID, false) => pack.run::<RIGID, false, false>(level, rows, x, v, changes),
-                (RIGID, true) => pack.run::<RIGID, false, true>(level, rows, x, v, changes),
-                (LINEAR, false) => pack.run::<LINEAR, false, false>(level, rows, x, v, changes),
-                (LINEAR, true) => pack.run::<LINEAR, false, true>(level, rows, x, v, changes),
-                (_, false) => pack.run::<QUADRATIC, true, false>(level, rows, x, v, changes),
-                (_, true) => pack.run::<QUADRATIC, true, true>(level, rows, x, v, changes),
-            }
+        let (rows, slot_start, slots) = (&self.rows, &self.slot_start, &self.slots);
+        parallel::for_each_item(tasks, |task| {
+            let is_small = task.block.particles.len() <= BLOCK;
+            match_packs(task.packs, rows, task.changes, is_small, &pace, x, v);
+            let first_row = task.block.rows.start;
+            let grain = if is_small { BLOCK } else { GRAIN };
+            parallel::for_each_chunk(task.velocities, grain, |first, velocities| {
+                for (offset, velocity) in velocities.iter_mut().enumerate() {
+                    let particle = task.block.particles.start + first + offset;
+                    let own = &slots[slot_start[particle] as usize..slot_start[particle + 1] as usize];
+                    *velocity = moved(particle, mean_change(task.changes, first_row, own));
+                }
+            });
         });
-    }
-
-    /// Mean of what the clusters of a particle want, m/s; `None` for a particle of no cluster.
-    #[inline]
-    pub fn change(&self, particle: usize) -> Option<Vec3> {
-        let slots = &self.slots[self.slot_start[particle] as usize..self.slot_start[particle + 1] as usize];
-        let mut sum = Vec3::ZERO;
-        for &slot in slots {
-            let change = &self.changes[slot as usize / WIDTH];
-            let lane = slot as usize % WIDTH;
-            sum += Vec3::new(change[0][lane], change[1][lane], change[2][lane]);
-        }
-        (!slots.is_empty()).then(|| sum * (1.0 / slots.len() as f32))
     }
 
     /// Calls `work(cluster, rotation, affine)` with what the last matching found.
@@ -281,6 +315,50 @@ impl Packs {
         }
         misfits
     }
+}
+
+/// Matches packs whose changes lie one after the other.
+fn match_packs(
+    packs: &mut [Pack],
+    rows: &[Row],
+    mut changes: &mut [[Eight; 3]],
+    one_by_one: bool,
+    pace: &(impl Fn(u32) -> Pace + Sync),
+    x: &[Vec3],
+    v: &[Vec3],
+) {
+    let level = Level::detect();
+    let run = |(pack, changes): (&mut Pack, &mut [[Eight; 3]])| {
+        for lane in 0..WIDTH {
+            let pace = pace(pack.clusters[lane]);
+            (pack.pull[lane], pack.damp[lane]) = (pace.pull, pace.damp);
+        }
+        let rows = &rows[pack.rows.clone()];
+        match (pack.kind, pack.damp != [0.0; WIDTH]) {
+            (RIGID, false) => pack.run::<RIGID, false, false>(level, rows, x, v, changes),
+            (RIGID, true) => pack.run::<RIGID, false, true>(level, rows, x, v, changes),
+            (LINEAR, false) => pack.run::<LINEAR, false, false>(level, rows, x, v, changes),
+            (LINEAR, true) => pack.run::<LINEAR, false, true>(level, rows, x, v, changes),
+            (_, false) => pack.run::<QUADRATIC, true, false>(level, rows, x, v, changes),
+            (_, true) => pack.run::<QUADRATIC, true, true>(level, rows, x, v, changes),
+        }
+    };
+    let parted = packs.iter_mut().map(|pack| {
+        let count = pack.rows.len();
+        (pack, changes.split_off_mut(..count).unwrap_or_default())
+    });
+    if one_by_one { parted.for_each(run) } else { parallel::for_each_item(parted.collect(), run) }
+}
+
+/// Mean of what the clusters of a particle want, m/s; nothing for a particle of no cluster.
+#[inline]
+fn mean_change(changes: &[[Eight; 3]], first_row: usize, slots: &[u32]) -> Vec3 {
+    let mut sum = Vec3::ZERO;
+    for &slot in slots {
+        let (change, lane) = (&changes[slot as usize / WIDTH - first_row], slot as usize % WIDTH);
+        sum += Vec3::new(change[0][lane], change[1][lane], change[2][lane]);
+    }
+    sum * (1.0 / slots.len().max(1) as f32)
 }
 
 /// How far a cluster is from its rest shape.
