@@ -90,7 +90,7 @@ pub(crate) struct Drive {
     pub session: Session,
 }
 
-/// When this session began, and when the latest checkpoint was written.
+/// When the program took the run up, and when the latest checkpoint was written.
 pub(crate) struct Session {
     began: Instant,
     first_frame: u32,

@@ -7,13 +7,13 @@ pub struct Advance {
     pub frame: u32,
     /// Frames at the end.
     pub frames: u32,
-    /// Frame this session began with; 0 unless the run was resumed.
+    /// Frame at which the program took the run up; 0 unless it was resumed.
     pub first_frame: u32,
     /// Simulated time, s.
     pub time: f64,
-    /// Steps of this session.
+    /// Steps since then.
     pub steps: u64,
-    /// Wall-clock time of this session, s.
+    /// Wall-clock time since then, s.
     pub wall: f64,
 }
 
