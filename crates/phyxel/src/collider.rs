@@ -1,21 +1,33 @@
-//! Distances from obstacles, by the geometry crate `parry3d` or from a grid.
+//! Distances from obstacles: closed forms for planes and boxes, the geometry crate `parry3d` for the rest, or a grid.
 
 use crate::Real;
 use crate::obstacle::{DistanceGrid, Geometry};
 use glam::Vec3;
-use parry3d::shape::{Ball, Capsule, Cone, Cuboid, Cylinder, HalfSpace, SharedShape, TriMesh, TriMeshFlags};
+use parry3d::query::{PointProjection, PointQuery};
+use parry3d::shape::{Ball, Capsule, Cone, Cylinder, SharedShape, TriMesh, TriMeshFlags};
 use std::sync::Arc;
 
 /// The form of an obstacle, ready for questions.
 #[derive(Clone)]
 pub(crate) enum Collider {
+    HalfSpace {
+        normal: Vec3,
+    },
+    /// Half its size.
+    Box {
+        half: Vec3,
+    },
     Shape(SharedShape),
+    Mesh(Arc<TriMesh>),
     Grid(Arc<DistanceGrid>),
 }
 
 impl std::fmt::Debug for Collider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
+            Self::HalfSpace { .. } => "Collider::HalfSpace",
+            Self::Box { .. } => "Collider::Box",
+            Self::Mesh(_) => "Collider::Mesh",
             Self::Shape(_) => "Collider::Shape",
             Self::Grid(_) => "Collider::Grid",
         })
@@ -35,8 +47,8 @@ impl Collider {
     /// `None` where a mesh has no usable triangle.
     pub fn new(geometry: &Geometry) -> Option<Self> {
         let shape = match geometry {
-            Geometry::HalfSpace { normal } => SharedShape::new(HalfSpace::new(*normal)),
-            Geometry::Box { size } => SharedShape::new(Cuboid::new(*size * 0.5)),
+            Geometry::HalfSpace { normal } => return Some(Self::HalfSpace { normal: *normal }),
+            Geometry::Box { size } => return Some(Self::Box { half: *size * 0.5 }),
             Geometry::Sphere { radius } => SharedShape::new(Ball::new(*radius)),
             Geometry::Capsule { radius, height } => SharedShape::new(Capsule::new_y(0.5 * height, *radius)),
             Geometry::Cylinder { radius, height } => SharedShape::new(Cylinder::new(0.5 * height, *radius)),
@@ -46,7 +58,8 @@ impl Collider {
                     | TriMeshFlags::MERGE_DUPLICATE_VERTICES
                     | TriMeshFlags::DELETE_DEGENERATE_TRIANGLES
                     | TriMeshFlags::DELETE_DUPLICATE_TRIANGLES;
-                SharedShape::new(TriMesh::with_flags(positions.to_vec(), triangles.to_vec(), flags).ok()?)
+                let mesh = TriMesh::with_flags(positions.to_vec(), triangles.to_vec(), flags).ok()?;
+                return Some(Self::Mesh(Arc::new(mesh)));
             }
             Geometry::Grid(grid) => return Some(Self::Grid(grid.clone())),
         };
@@ -56,41 +69,54 @@ impl Collider {
     /// Nearness of the surface, if it is within `reach` of the point (own frame) or the point is inside.
     pub fn nearness(&self, point: Vec3, reach: Real) -> Option<Nearness> {
         let found = match self {
-            Self::Shape(shape) => self.project(shape, point, reach)?,
+            Self::HalfSpace { normal } => Nearness { distance: point.dot(*normal), normal: *normal },
+            Self::Box { half } => box_nearness(*half, point, reach)?,
+            Self::Shape(shape) => project(&**shape, point, shape.project_local_point(point, false)),
+            // A mesh may be large: look no further than asked. Inside is found by the nearest triangle.
+            Self::Mesh(mesh) => {
+                let most = reach.max(mesh_depth(mesh));
+                project(&**mesh, point, mesh.project_local_point_with_max_dist(point, false, most)?)
+            }
             Self::Grid(grid) => grid.nearness(point)?,
         };
         (found.distance <= reach).then_some(found)
     }
+}
 
-    fn project(&self, shape: &SharedShape, point: Vec3, reach: Real) -> Option<Nearness> {
-        let projection = match shape.as_trimesh() {
-            // A mesh may be large: look no further than asked. Inside is found by the nearest triangle.
-            Some(mesh) => parry3d::query::PointQuery::project_local_point_with_max_dist(
-                mesh,
-                point,
-                false,
-                reach.max(mesh_depth(mesh)),
-            )?,
-            None => shape.project_local_point(point, false),
-        };
-        let out = if projection.is_inside { projection.point - point } else { point - projection.point };
-        let length = out.length();
-        let normal = if length > 1e-6 * (1.0 + point.length()) { out / length } else { self.steepest(point) };
-        Some(Nearness { distance: if projection.is_inside { -length } else { length }, normal })
+/// Nearness of a box around the origin.
+fn box_nearness(half: Vec3, point: Vec3, reach: Real) -> Option<Nearness> {
+    let beyond = point.abs() - half;
+    if beyond.max_element() > reach {
+        return None;
     }
+    let sign = Vec3::ONE.copysign(point);
+    // Inside, the nearest face is the way out.
+    let nearest = [Vec3::X, Vec3::Y, Vec3::Z][beyond.max_position()];
+    if beyond.max_element() > 0.0 {
+        let out = beyond.max(Vec3::ZERO);
+        return Some(Nearness { distance: out.length(), normal: sign * out.normalize_or(nearest) });
+    }
+    Some(Nearness { distance: beyond.max_element(), normal: sign * nearest })
+}
 
-    /// Direction in which the distance grows, by differences; for points on the surface.
-    fn steepest(&self, point: Vec3) -> Vec3 {
-        let Self::Shape(shape) = self else { return Vec3::Y };
-        let step = 1e-4 * (1.0 + point.length());
-        let distance = |at: Vec3| {
-            let projection = shape.project_local_point(at, false);
-            let length = at.distance(projection.point);
-            if projection.is_inside { -length } else { length }
-        };
-        let slope = [Vec3::X, Vec3::Y, Vec3::Z].map(|e| distance(point + e * step) - distance(point - e * step));
-        Vec3::from_array(slope).try_normalize().unwrap_or(Vec3::Y)
-    }
+/// Distance and direction from the nearest point of a surface.
+fn project(shape: &dyn PointQuery, point: Vec3, nearest: PointProjection) -> Nearness {
+    let out = if nearest.is_inside { nearest.point - point } else { point - nearest.point };
+    let length = out.length();
+    let normal = if length > 1e-6 * (1.0 + point.length()) { out / length } else { steepest(shape, point) };
+    Nearness { distance: if nearest.is_inside { -length } else { length }, normal }
+}
+
+/// Direction in which the distance grows, by differences; for points on the surface.
+fn steepest(shape: &dyn PointQuery, point: Vec3) -> Vec3 {
+    let step = 1e-4 * (1.0 + point.length());
+    let distance = |at: Vec3| {
+        let nearest = shape.project_local_point(at, false);
+        let length = at.distance(nearest.point);
+        if nearest.is_inside { -length } else { length }
+    };
+    let slope = [Vec3::X, Vec3::Y, Vec3::Z].map(|e| distance(point + e * step) - distance(point - e * step));
+    Vec3::from_array(slope).try_normalize().unwrap_or(Vec3::Y)
 }
 
 /// Deepest that a point can be inside a mesh, m.
