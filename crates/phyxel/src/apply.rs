@@ -13,6 +13,7 @@ pub(crate) fn apply_commands(world: &mut World, context: &StepContext) -> Result
     let due = world.schedule.partition_point(|scheduled| scheduled.at <= context.time + 1e-9);
     let mut commands: Vec<Command> = world.schedule.drain(..due).map(|scheduled| scheduled.command).collect();
     commands.append(&mut world.pending);
+    world.scratch.measured &= commands.is_empty();
     for command in commands {
         world.apply(command).map_err(|source| StepError::Command { time: context.time, source })?;
     }

@@ -1,11 +1,12 @@
-//! Neighbours: which particles of different bodies are close to each other.
+//! Neighbours: which particles of two crowds are close to each other.
 //!
-//! Particles that could touch another body are sorted into the cells of a uniform grid, one grid per class of
+//! Small crowds are compared directly. Large ones are sorted into the cells of a uniform grid, one grid per class of
 //! radius, so that a boulder does not make the cells of sand large. Everything is done in index order.
 
 use crate::Real;
 use crate::parallel;
 use glam::Vec3;
+use std::ops::Range;
 
 /// A particle as the grid sees it.
 #[derive(Clone, Copy, Debug)]
@@ -13,86 +14,65 @@ pub(crate) struct Dot {
     pub position: Vec3,
     pub radius: Real,
     pub particle: u32,
-    pub body: u32,
-    /// Dots of one group do not meet each other; dots of group 0 meet everyone.
-    pub group: u32,
 }
 
-/// Particles of similar size, in the order of their cells: x fastest, then y, then z.
-#[derive(Clone, Debug, Default)]
-struct Level {
-    origin: Vec3,
-    cell: Real,
-    margin: Real,
-    /// Largest radius, m.
-    largest: Real,
-    /// Cells along x and y; with room around, so that no neighbour is in the next row.
-    row: u64,
-    sheet: u64,
-    /// Cells that are not empty, in order.
-    cells: Vec<Cell>,
-    dots: Vec<Dot>,
-    x: Vec<Real>,
-    y: Vec<Real>,
-    z: Vec<Real>,
-    groups: Vec<u32>,
-}
-
-/// The dots of a cell.
-#[derive(Clone, Copy, Debug)]
-struct Cell {
-    key: u64,
-    first: u32,
-    end: u32,
-    /// The group of all its dots; 0 if they are of several.
-    group: u32,
-}
-
-/// Cells per task.
-const GRAIN: usize = 256;
+/// Comparisons up to which a grid does not pay.
+const DIRECT: usize = 4096;
+/// Dots per task.
+const GRAIN: usize = 1024;
 /// Most cells along an axis; cells grow where the dots are spread farther.
 const MOST_CELLS: Real = 1.0e6;
-/// All pairs of particles whose gap is below `margin` times the sum of their radii, and for which `may_touch` is
-/// true. Each pair once, in an order that depends on nothing but the dots.
+
+/// All pairs of a particle of one crowd and one of the other whose gap is below `margin` times the sum of their
+/// radii, and for which `may_touch` is true. Each pair once, in an order that depends on nothing but the dots.
 pub(crate) fn close_pairs(
-    dots: &[Dot],
+    a: &[Dot],
+    b: &[Dot],
     margin: Real,
     may_touch: impl Fn(&Dot, &Dot) -> bool + Sync,
 ) -> Vec<(u32, u32)> {
-    let levels = sort_by_size(dots, margin);
     let mut pairs = Vec::new();
-    for (number, fine) in levels.iter().enumerate() {
-        for coarse in &levels[number..] {
-            let found = parallel::map_ranges(fine.cells.len(), GRAIN, |range| {
-                let mut found = Vec::new();
-                let mut meet = |dot: usize, other: usize| {
-                    let (dot, other) = (&fine.dots[dot], &coarse.dots[other]);
-                    if may_touch(dot, other) {
-                        found.push((dot.particle, other.particle));
-                    }
-                };
-                let mut cursors = Cursors::default();
-                for cell in &fine.cells[range] {
-                    if std::ptr::eq(fine, coarse) {
-                        fine.visit_later(cell, &mut cursors, &mut meet);
-                    } else {
-                        coarse.visit_around(fine, cell, &mut meet);
-                    }
-                }
-                found
-            });
-            found.into_iter().for_each(|mut part| pairs.append(&mut part));
+    if a.len() * b.len() <= DIRECT {
+        let crowd = Crowd::new(b.to_vec(), margin);
+        for dot in a {
+            crowd.scan(dot, 0..b.len(), &may_touch, &mut pairs);
+        }
+        return pairs;
+    }
+    let (a, b) = (sort_by_size(a), sort_by_size(b));
+    for a in &a {
+        for b in &b {
+            let (fine, coarse) = if largest(a) <= largest(b) { (a, b) } else { (b, a) };
+            pairs.append(&mut Grid::new(coarse, margin).pairs_with(fine, &may_touch));
         }
     }
     pairs
 }
 
-/// Where the rows around the last cell began: those around the next one do not begin earlier.
-#[derive(Default)]
-struct Cursors([Option<usize>; 5]);
+/// The same for pairs of particles of one crowd.
+pub(crate) fn close_pairs_within(
+    dots: &[Dot],
+    margin: Real,
+    may_touch: impl Fn(&Dot, &Dot) -> bool + Sync,
+) -> Vec<(u32, u32)> {
+    let classes = sort_by_size(dots);
+    let mut pairs = Vec::new();
+    for (number, coarse) in classes.iter().enumerate() {
+        let grid = Grid::new(coarse, margin);
+        for fine in &classes[..number] {
+            pairs.append(&mut grid.pairs_with(fine, &may_touch));
+        }
+        pairs.append(&mut grid.pairs_within(&may_touch));
+    }
+    pairs
+}
 
-/// Puts dots into levels of radii that differ by less than a factor of two, finest first.
-fn sort_by_size(dots: &[Dot], margin: Real) -> Vec<Level> {
+fn largest(dots: &[Dot]) -> Real {
+    dots.iter().map(|dot| dot.radius).fold(0.0, Real::max)
+}
+
+/// Puts dots into classes of radii that differ by less than a factor of two, finest first.
+fn sort_by_size(dots: &[Dot]) -> Vec<Vec<Dot>> {
     let smallest = dots.iter().map(|dot| dot.radius).fold(Real::INFINITY, Real::min);
     let class = |dot: &Dot| ((dot.radius / smallest).log2() + 1e-3).floor().clamp(0.0, 63.0) as usize;
     let mut classes: Vec<Vec<Dot>> = Vec::new();
@@ -103,130 +83,54 @@ fn sort_by_size(dots: &[Dot], margin: Real) -> Vec<Level> {
         }
         classes[class].push(*dot);
     }
-    classes.into_iter().filter(|dots| !dots.is_empty()).map(|dots| Level::new(&dots, margin)).collect()
+    classes.retain(|dots| !dots.is_empty());
+    classes
 }
 
-impl Level {
-    fn new(dots: &[Dot], margin: Real) -> Self {
-        let start = (Vec3::INFINITY, Vec3::NEG_INFINITY, 0.0);
-        let (min, max, largest) = dots.iter().fold(start, |(min, max, largest): (Vec3, Vec3, Real), dot| {
-            (min.min(dot.position), max.max(dot.position), largest.max(dot.radius))
-        });
-        // Cells that f32 can tell apart, and not too many.
-        let coarsest = (max - min).max_element().max(max.abs().max_element()).max(min.abs().max_element());
-        let cell = (2.0 * largest * (1.0 + margin)).max(coarsest / MOST_CELLS);
-        let mut level = Self { origin: min - cell, cell, margin, largest, ..Self::default() };
-        let counts = level.place_of(max).map(|n| n + 3);
-        (level.row, level.sheet) = (counts[0], counts[0] * counts[1]);
-        let mut order: Vec<(u64, u32)> =
-            parallel::map(dots.len(), 8192, |i| (level.key(level.place_of(dots[i].position)), i as u32));
-        sort_by_key(&mut order, level.sheet * counts[2]);
-        level.dots = parallel::map(dots.len(), 8192, |k| dots[order[k].1 as usize]);
-        level.x = parallel::map(dots.len(), 8192, |k| level.dots[k].position.x);
-        level.y = parallel::map(dots.len(), 8192, |k| level.dots[k].position.y);
-        level.z = parallel::map(dots.len(), 8192, |k| level.dots[k].position.z);
-        level.groups = parallel::map(dots.len(), 8192, |k| level.dots[k].group);
-        let runs = order.chunk_by(|a, b| a.0 == b.0).scan(0, |first, run| {
-            *first += run.len();
-            Some((run[0].0, *first - run.len()..*first))
-        });
-        level.cells = runs.map(|(key, range)| level.describe_cell(key, range)).collect();
-        level
+/// Dots that are compared with others, several at a time.
+#[derive(Clone, Debug)]
+struct Crowd {
+    dots: Vec<Dot>,
+    x: Vec<Real>,
+    y: Vec<Real>,
+    z: Vec<Real>,
+    /// Largest radius, m.
+    largest: Real,
+    margin: Real,
+}
+
+impl Crowd {
+    fn new(dots: Vec<Dot>, margin: Real) -> Self {
+        let column = |axis: usize| dots.iter().map(|dot| dot.position[axis]).collect();
+        let (x, y, z) = (column(0), column(1), column(2));
+        Self { x, y, z, largest: largest(&dots), margin, dots }
     }
 
-    fn place_of(&self, position: Vec3) -> [u64; 3] {
-        ((position - self.origin) / self.cell).max(Vec3::ZERO).to_array().map(|x| x as u64)
-    }
-
-    fn key(&self, place: [u64; 3]) -> u64 {
-        place[0] + self.row * place[1] + self.sheet * place[2]
-    }
-
-    fn describe_cell(&self, key: u64, range: std::ops::Range<usize>) -> Cell {
-        let group = self.groups[range.start];
-        let alone = self.groups[range.clone()].iter().all(|&other| other == group);
-        let (first, end) = (range.start as u32, range.end as u32);
-        Cell { key, first, end, group: if alone { group } else { 0 } }
-    }
-
-    /// Calls `meet` with pairs of dots of a cell and of the cells around it that come later in the order, so that
-    /// each pair is met once.
-    fn visit_later(&self, cell: &Cell, cursors: &mut Cursors, meet: &mut impl FnMut(usize, usize)) {
-        if cell.group == 0 {
-            for dot in cell.first..cell.end {
-                self.scan(&self.dots[dot as usize], dot + 1..cell.end, &mut |other| meet(dot as usize, other));
-            }
-        }
-        // The rest of the own row, the next row, and three rows of the next sheet; neighbours of cells that follow
-        // each other follow each other too.
-        let rows = [0, self.row, self.sheet - self.row, self.sheet, self.sheet + self.row];
-        for (row, cursor) in rows.into_iter().zip(&mut cursors.0) {
-            let (from, to) =
-                if row == 0 { (cell.key + 1, cell.key + 1) } else { (cell.key + row - 1, cell.key + row + 1) };
-            let first = cursor.unwrap_or_else(|| self.cells.partition_point(|cell| cell.key < from));
-            let first = first + self.cells[first..].iter().take_while(|other| other.key < from).count();
-            *cursor = Some(first);
-            for other in self.cells[first..].iter().take_while(|other| other.key <= to) {
-                self.meet_cells(cell, other, meet);
-            }
-        }
-    }
-
-    /// Calls `meet` with pairs of dots of a cell of another level and of this one's cells around it.
-    fn visit_around(&self, fine: &Self, cell: &Cell, meet: &mut impl FnMut(usize, usize)) {
-        for place in cell.first..cell.end {
-            let dot = &fine.dots[place as usize];
-            let scaled = ((dot.position - self.origin) / self.cell).max(Vec3::ZERO);
-            // Far beyond the outermost dots there is nothing.
-            let [x, y, z] = scaled.min(Vec3::splat(2.0 * MOST_CELLS)).to_array().map(|x| x as u64);
-            let columns = self.sheet / self.row;
-            for dz in z.saturating_sub(1)..=z + 1 {
-                for dy in y.saturating_sub(1)..=(y + 1).min(columns - 1) {
-                    let end = self.key([(x + 1).min(self.row - 1), dy, dz]);
-                    let from = self.key([x.saturating_sub(1).min(self.row - 1), dy, dz]);
-                    let first = self.cells.partition_point(|cell| cell.key < from);
-                    for other in self.cells[first..].iter().take_while(|other| other.key <= end) {
-                        self.scan(dot, other.first..other.end, &mut |other| meet(place as usize, other));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Calls `meet` with pairs of dots of two cells, unless all of them are of one group: most are.
-    fn meet_cells(&self, cell: &Cell, other: &Cell, meet: &mut impl FnMut(usize, usize)) {
-        if cell.group == other.group && cell.group != 0 {
-            return;
-        }
-        for dot in cell.first as usize..cell.end as usize {
-            self.scan(&self.dots[dot], other.first..other.end, &mut |other| meet(dot, other));
-        }
-    }
-
-    /// Calls `meet` for the dots of a run that are near enough and of another group.
-    fn scan(&self, dot: &Dot, range: std::ops::Range<u32>, meet: &mut impl FnMut(usize)) {
+    /// Notes the pairs of a dot and those of a range of the crowd.
+    fn scan(
+        &self,
+        dot: &Dot,
+        range: Range<usize>,
+        may_touch: &impl Fn(&Dot, &Dot) -> bool,
+        pairs: &mut Vec<(u32, u32)>,
+    ) {
         const BLOCK: usize = 8;
-        let range = range.start as usize..range.end as usize;
         let limit = (dot.radius + self.largest) * (1.0 + self.margin);
         let limit = limit * limit;
         let mut start = range.start;
         while start < range.end {
             let end = (start + BLOCK).min(range.end);
-            let (x, y, z, groups) =
-                (&self.x[start..end], &self.y[start..end], &self.z[start..end], &self.groups[start..end]);
+            let (x, y, z) = (&self.x[start..end], &self.y[start..end], &self.z[start..end]);
             let mut near = 0u32;
             for k in 0..end - start {
                 let [dx, dy, dz] = [x[k] - dot.position.x, y[k] - dot.position.y, z[k] - dot.position.z];
-                let strange = (groups[k] != dot.group) | (dot.group == 0);
-                let close = dx * dx + dy * dy + dz * dz < limit;
-                near |= u32::from(close & strange) << k;
+                near |= u32::from(dx * dx + dy * dy + dz * dz < limit) << k;
             }
             while near != 0 {
-                let k = start + near.trailing_zeros() as usize;
-                let other = &self.dots[k];
+                let other = &self.dots[start + near.trailing_zeros() as usize];
                 let reach = (dot.radius + other.radius) * (1.0 + self.margin);
-                if dot.position.distance_squared(other.position) < reach * reach {
-                    meet(k);
+                if dot.position.distance_squared(other.position) < reach * reach && may_touch(dot, other) {
+                    pairs.push((dot.particle, other.particle));
                 }
                 near &= near - 1;
             }
@@ -235,9 +139,134 @@ impl Level {
     }
 }
 
+/// Cells of a uniform grid, as wide as its dots reach, numbered along x, then y, then z.
+#[derive(Clone, Copy, Debug)]
+struct Cells {
+    origin: Vec3,
+    width: Real,
+    /// Number of cells along each axis, with two empty ones at each end: no neighbour is in the next row.
+    counts: [u64; 3],
+}
+
+impl Cells {
+    fn around(dots: &[Dot], margin: Real) -> Self {
+        let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let (min, max) = dots.iter().fold(start, |(min, max), dot| (min.min(dot.position), max.max(dot.position)));
+        // Cells that f32 can tell apart, and not too many.
+        let coarsest = (max - min).max_element().max(max.abs().max_element()).max(min.abs().max_element());
+        let width = (2.0 * largest(dots) * (1.0 + margin)).max(coarsest / MOST_CELLS);
+        let origin = min - 2.0 * width;
+        let counts = ((max - origin) / width).to_array().map(|n| n as u64 + 3);
+        Self { origin, width, counts }
+    }
+
+    /// Number of the cell of a point; points outside belong to the empty cells around.
+    fn key(&self, point: Vec3) -> u64 {
+        let place = (point - self.origin) / self.width;
+        let last = Vec3::from_array(self.counts.map(|n| (n - 2) as Real));
+        let [x, y, z] = place.max(Vec3::ONE).min(last).to_array().map(|x| x as u64);
+        x + self.counts[0] * (y + self.counts[1] * z)
+    }
+
+    /// How far the middles of the nine rows of cells around a cell are from it.
+    fn rows(&self) -> [i64; ROWS] {
+        let [row, sheet] = [self.counts[0] as i64, (self.counts[0] * self.counts[1]) as i64];
+        [-sheet - row, -sheet, -sheet + row, -row, 0, row, sheet - row, sheet, sheet + row]
+    }
+
+    /// The dots in the order of their cells; those of one cell keep theirs.
+    fn sort(&self, dots: &[Dot]) -> Sorted {
+        let mut order: Vec<(u64, u32)> = parallel::map(dots.len(), 8192, |i| (self.key(dots[i].position), i as u32));
+        sort_by_key(&mut order, self.counts.iter().product());
+        let dots = parallel::map(dots.len(), 8192, |k| dots[order[k].1 as usize]);
+        Sorted { keys: order.into_iter().map(|(key, _)| key).collect(), dots }
+    }
+}
+
+/// Rows of cells around a cell, and its own.
+const ROWS: usize = 9;
+
+/// Dots in the order of cells.
+struct Sorted {
+    keys: Vec<u64>,
+    dots: Vec<Dot>,
+}
+
+/// Dots of similar size in the order of their cells.
+struct Grid {
+    cells: Cells,
+    keys: Vec<u64>,
+    crowd: Crowd,
+}
+
+impl Grid {
+    fn new(dots: &[Dot], margin: Real) -> Self {
+        let cells = Cells::around(dots, margin);
+        let Sorted { keys, dots } = cells.sort(dots);
+        Self { cells, keys, crowd: Crowd::new(dots, margin) }
+    }
+
+    /// Pairs of dots that are not larger than the grid's, and the grid's.
+    fn pairs_with(&self, dots: &[Dot], may_touch: &(impl Fn(&Dot, &Dot) -> bool + Sync)) -> Vec<(u32, u32)> {
+        let sorted = self.cells.sort(dots);
+        self.visit(&sorted.keys, |k, around, pairs| {
+            self.crowd.scan(&sorted.dots[k], around, may_touch, pairs);
+        })
+    }
+
+    /// Pairs of the grid's dots: each with those that come later.
+    fn pairs_within(&self, may_touch: &(impl Fn(&Dot, &Dot) -> bool + Sync)) -> Vec<(u32, u32)> {
+        self.visit(&self.keys, |k, around, pairs| {
+            let later = around.start.max(k + 1)..around.end;
+            self.crowd.scan(&self.crowd.dots[k], later, may_touch, pairs);
+        })
+    }
+
+    /// Calls `look` with each of the sorted dots that have these keys and the nine runs of the grid's dots around it.
+    fn visit(&self, keys: &[u64], look: impl Fn(usize, Range<usize>, &mut Vec<(u32, u32)>) + Sync) -> Vec<(u32, u32)> {
+        let rows = self.cells.rows();
+        let found = parallel::map_ranges(keys.len(), GRAIN, |part| {
+            let mut pairs = Vec::new();
+            // Runs around cells that follow each other follow each other too.
+            let mut runs: [Range<usize>; ROWS] = Default::default();
+            let mut last = None;
+            for k in part {
+                if last != Some(keys[k]) {
+                    last = Some(keys[k]);
+                    for (run, row) in runs.iter_mut().zip(rows) {
+                        let middle = keys[k].wrapping_add_signed(row);
+                        run.start = advance(&self.keys, run.start, middle - 1);
+                        run.end = advance(&self.keys, run.end.max(run.start), middle + 2);
+                    }
+                }
+                for run in &runs {
+                    look(k, run.clone(), &mut pairs);
+                }
+            }
+            pairs
+        });
+        found.concat()
+    }
+}
+
+/// First place at or after `from` whose key is not below `key`, in steps that double: it is near most times.
+fn advance(keys: &[u64], from: usize, key: u64) -> usize {
+    let mut stride = 1;
+    let mut low = from;
+    while low + stride <= keys.len() && keys[low + stride - 1] < key {
+        low += stride;
+        stride *= 2;
+    }
+    let high = (low + stride).min(keys.len());
+    low + keys[low..high].partition_point(|&other| other < key)
+}
+
 /// Sorts by key, below `limit`, digit by digit; equal keys keep their order.
 fn sort_by_key(items: &mut Vec<(u64, u32)>, limit: u64) {
     const BITS: u32 = 11;
+    if items.len() < 1 << BITS {
+        return items.sort_by_key(|&(key, _)| key);
+    }
     let mut other = vec![(0, 0); items.len()];
     let mut shift = 0;
     while shift < u64::BITS && limit >> shift > 0 {
@@ -260,7 +289,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn scattered(count: usize, radius: impl Fn(usize) -> Real) -> Vec<Dot> {
+    fn scattered(count: usize, half: Real, radius: impl Fn(usize) -> Real) -> Vec<Dot> {
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -268,19 +297,23 @@ mod tests {
         };
         (0..count)
             .map(|i| Dot {
-                position: Vec3::new(next(), next(), next()) * 4.0 - 2.0,
+                position: Vec3::new(next(), next(), next()) * 2.0 * half - half,
                 radius: radius(i),
                 particle: i as u32,
-                body: (i % 7) as u32,
-                group: (i % 7) as u32 + 1,
             })
             .collect()
     }
 
-    fn all_pairs(dots: &[Dot], margin: Real) -> BTreeSet<(u32, u32)> {
+    fn sorted(pairs: &[(u32, u32)]) -> BTreeSet<(u32, u32)> {
+        let sorted: BTreeSet<_> = pairs.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+        assert_eq!(sorted.len(), pairs.len(), "no pair twice");
+        sorted
+    }
+
+    fn compared(dots: &[Dot], margin: Real, wanted: impl Fn(&Dot, &Dot) -> bool) -> BTreeSet<(u32, u32)> {
         let mut pairs = BTreeSet::new();
         for a in dots {
-            for b in dots.iter().filter(|b| b.particle > a.particle && b.body != a.body) {
+            for b in dots.iter().filter(|b| b.particle > a.particle && wanted(a, b)) {
                 let reach = (a.radius + b.radius) * (1.0 + margin);
                 if a.position.distance_squared(b.position) < reach * reach {
                     pairs.insert((a.particle, b.particle));
@@ -290,30 +323,63 @@ mod tests {
         pairs
     }
 
+    const RADII: [fn(usize) -> Real; 2] =
+        [|_| 0.07, |i| if i.is_multiple_of(50) { 0.6 } else { 0.02 + 0.001 * (i % 30) as Real }];
+
     #[test]
-    fn every_close_pair_is_found_once_whatever_the_sizes() {
-        for radius in [|_| 0.07, |i: usize| if i.is_multiple_of(50) { 0.6 } else { 0.02 + 0.001 * (i % 30) as Real }] {
-            for margin in [0.0, 0.3] {
-                let dots = scattered(1500, radius);
-                let pairs = close_pairs(&dots, margin, |_, _| true);
-                let sorted: BTreeSet<_> = pairs.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
-                assert_eq!(sorted.len(), pairs.len(), "no pair twice");
-                assert_eq!(sorted, all_pairs(&dots, margin));
-                assert!(pairs.len() > 100);
+    fn every_close_pair_of_two_crowds_is_found_once_whatever_their_sizes() {
+        for radius in RADII {
+            // Compared directly, and through grids.
+            for (count, first, half) in [(150, 20, 0.5), (1500, 400, 2.0)] {
+                for margin in [0.0, 0.3] {
+                    let mut dots = scattered(count, half, radius);
+                    // The crowds cover each other in part.
+                    dots[..first].iter_mut().for_each(|dot| dot.position += Vec3::new(0.6, -0.2, 0.1) * half);
+                    let (a, b) = dots.split_at(first);
+                    let pairs = sorted(&close_pairs(a, b, margin, |_, _| true));
+                    let apart = |a: &Dot, b: &Dot| (a.particle < first as u32) != (b.particle < first as u32);
+                    assert_eq!(pairs, compared(&dots, margin, apart));
+                    assert!(pairs.len() > 2, "{}", pairs.len());
+                    let even = sorted(&close_pairs(a, b, margin, |a, b| (a.particle + b.particle).is_multiple_of(2)));
+                    assert_eq!(even, pairs.into_iter().filter(|(a, b)| (a + b).is_multiple_of(2)).collect());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_close_pair_of_one_crowd_is_found_once() {
+        for radius in RADII {
+            for (count, half) in [(150, 0.5), (1500, 2.0)] {
+                let dots = scattered(count, half, radius);
+                let pairs = sorted(&close_pairs_within(&dots, 0.3, |_, _| true));
+                assert_eq!(pairs, compared(&dots, 0.3, |_, _| true));
+                assert!(pairs.len() > 2);
             }
         }
     }
 
     #[test]
     fn far_away_dots_and_no_dots_are_fine() {
-        assert!(close_pairs(&[], 0.1, |_, _| true).is_empty());
-        let mut dots = scattered(2, |_| 0.1);
-        dots[0].position = Vec3::splat(1.0e30);
-        dots[1].position = Vec3::splat(1.0e30);
-        assert_eq!(close_pairs(&dots, 0.1, |_, _| true).len(), 1);
-        dots[1].group = dots[0].group;
-        assert!(close_pairs(&dots, 0.1, |_, _| true).is_empty());
-        (dots[0].group, dots[1].group) = (0, 0);
-        assert_eq!(close_pairs(&dots, 0.1, |_, _| true).len(), 1);
+        assert!(close_pairs(&[], &[], 0.1, |_, _| true).is_empty());
+        assert!(close_pairs_within(&[], 0.1, |_, _| true).is_empty());
+        let mut dots = scattered(200, 1.0, |_| 0.1);
+        dots.iter_mut().for_each(|dot| dot.position = Vec3::splat(1.0e30));
+        assert_eq!(close_pairs(&dots[..100], &dots[100..], 0.1, |_, _| true).len(), 10_000);
+        assert_eq!(close_pairs_within(&dots, 0.1, |_, _| true).len(), 19_900);
+        dots[..100].iter_mut().for_each(|dot| dot.position = Vec3::splat(-1.0e30));
+        assert!(close_pairs(&dots[..100], &dots[100..], 0.1, |_, _| true).is_empty());
+        assert_eq!(close_pairs_within(&dots, 0.1, |_, _| true).len(), 2 * 4950);
+    }
+
+    #[test]
+    fn advancing_finds_what_searching_finds() {
+        let keys = [2, 2, 5, 7, 7, 7, 9, 12];
+        for from in 0..=keys.len() {
+            for key in 0..14 {
+                let expected = keys.partition_point(|&other| other < key).max(from);
+                assert_eq!(advance(&keys, from, key), expected, "{from} {key}");
+            }
+        }
     }
 }

@@ -11,6 +11,8 @@ pub(crate) struct Scratch {
     pub colliders: Vec<Option<Collider>>,
     /// Boxes around the bodies at the start of the step.
     pub bounds: Vec<BodyBounds>,
+    /// Whether nothing has moved or changed since the bodies were measured.
+    pub measured: bool,
     /// Pairs of particles that may touch within the step.
     pub pairs: Vec<(u32, u32)>,
     /// Positions at the start of the step, m.

@@ -98,6 +98,7 @@ pub struct FrameReport {
 /// On error the world is as it was before the step, apart from commands that were carried out.
 pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), StepError> {
     if !(dt.is_finite() && dt > 0.0) {
+        world.scratch.measured = false;
         return Err(StepError::BadStep { dt });
     }
     let mut clock = Clock { times, last: Instant::now() };
@@ -145,7 +146,9 @@ const GRAIN: usize = 1 << 13;
 
 /// Boxes around bodies, and pairs of particles that may touch.
 fn find_neighbours(world: &mut World, context: &StepContext) {
-    world.scratch.bounds = measure_bodies(world);
+    if !std::mem::take(&mut world.scratch.measured) {
+        world.scratch.bounds = measure_bodies(world);
+    }
     find_pairs(world, context.dt);
 }
 
@@ -261,6 +264,7 @@ impl World {
         let horizon = left.min(stable) as Real;
         self.scratch.prepare_obstacles(&self.obstacles);
         self.scratch.bounds = measure_bodies(self);
+        self.scratch.measured = true;
         let bounds = &self.scratch.bounds;
         let there = || bounds.iter().filter(|bounds| bounds.radius > 0.0);
         let thickness = there().map(|bounds| bounds.radius).fold(Real::INFINITY, Real::min);

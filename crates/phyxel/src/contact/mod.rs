@@ -1,14 +1,14 @@
 //! Contact: obstacles, friction, body against body. Changes velocities only.
 
 mod bounds;
+mod meetings;
 mod obstacles;
 mod pairs;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use bounds::{BodyBounds, measure_bodies};
+pub(crate) use meetings::fastest_approach;
 pub(crate) use obstacles::{fastest_obstacle, make_colliders};
-pub(crate) use pairs::{fastest_approach, find_pairs};
+pub(crate) use pairs::find_pairs;
 
 use crate::Real;
 use crate::step::StepContext;

@@ -1,5 +1,6 @@
 //! Particles against obstacles.
 
+use super::bounds::BLOCK;
 use super::pace;
 use crate::Real;
 use crate::body::Pose;
@@ -111,23 +112,35 @@ fn touches_of_body(world: &World, body: usize, obstacles: &[Moving], context: &S
     if range.is_empty() {
         return Vec::new();
     }
-    let (centre, half) = (0.5 * (bounds.min + bounds.max), 0.5 * (bounds.max - bounds.min).length());
     let velocities = &world.particles.velocity[range.clone()];
     let fastest = parallel::map_ranges(range.len(), 1 << 14, |part| {
         velocities[part].iter().map(|v| v.length_squared()).fold(0.0, Real::max)
     });
     let path = fastest.into_iter().fold(0.0, Real::max).sqrt() * context.dt;
-    let is_near = |obstacle: &&Moving| {
+    let reach = bounds.radius * (1.0 + WATCHED) + path;
+    let is_near = |obstacle: &Moving, min: Vec3, max: Vec3| {
+        let (centre, half) = (0.5 * (min + max), 0.5 * (max - min).length());
         let speed = obstacle.velocity_at(centre, context.dt).length() + turn_speed(obstacle, half, context.dt);
-        obstacle.nearness(centre, half + bounds.radius + path + speed * context.dt).is_some()
+        obstacle.nearness(centre, half + reach + speed * context.dt).is_some()
     };
-    let near: Vec<&Moving> = obstacles.iter().filter(is_near).collect();
-    let found = parallel::map_ranges(if near.is_empty() { 0 } else { range.len() }, GRAIN, |part| {
-        let indices = range.start + part.start..range.start + part.end;
-        let all = indices.flat_map(|i| near.iter().filter_map(move |obstacle| touch(world, obstacle, i, context)));
-        all.collect::<Vec<_>>()
+    let near: Vec<&Moving> = obstacles.iter().filter(|obstacle| is_near(obstacle, bounds.min, bounds.max)).collect();
+    let blocks = if near.is_empty() { 0 } else { bounds.blocks.len() };
+    let found = parallel::map_ranges(blocks, GRAIN / BLOCK, |part| {
+        let mut found = Vec::new();
+        for number in part {
+            let block = &bounds.blocks[number];
+            let near: Vec<&Moving> =
+                near.iter().copied().filter(|obstacle| is_near(obstacle, block.min, block.max)).collect();
+            let start = range.start + number * BLOCK;
+            let indices = start..(start + BLOCK).min(range.end);
+            let indices = if near.is_empty() { 0..0 } else { indices };
+            found.extend(
+                indices.flat_map(|i| near.iter().filter_map(move |obstacle| touch(world, obstacle, i, context))),
+            );
+        }
+        found
     });
-    found.into_iter().flatten().collect()
+    found.concat()
 }
 
 /// Upper bound for the difference of an obstacle's velocity between two points this far apart, m/s.

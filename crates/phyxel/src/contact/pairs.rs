@@ -1,10 +1,10 @@
 //! Body against body: spheres around particles.
 
-use super::bounds::BodyBounds;
+use super::meetings::{WATCHED, dot, facing, find_meetings};
 use super::pace;
 use crate::Real;
 use crate::body::Body;
-use crate::grid::{Dot, close_pairs};
+use crate::grid::{Dot, close_pairs, close_pairs_within};
 use crate::material::Friction;
 use crate::parallel;
 use crate::step::StepContext;
@@ -14,14 +14,10 @@ use phyxel_laws::contact::{Pace, Surface, Touch, touched_velocity};
 
 /// Pairs per task.
 const GRAIN: usize = 1024;
+/// Meetings of bodies per task.
+const MEETINGS_GRAIN: usize = 8;
 /// Particles of one body collide only if at rest they are farther apart than this many sums of radii.
 const APART: Real = 1.5;
-
-/// Pairs are looked at while their gap is below this part of the sum of their radii.
-///
-/// Sub-steps keep what two particles come closer in a step below a radius, half a sum of radii. So a pair that was
-/// farther apart overlaps by a quarter at most when it is first looked at, and is pushed the right way.
-const WATCHED: Real = 0.25;
 
 /// Of these, those are kept whose gap closes within the step or is below this part of the sum of radii.
 const NEXT: Real = 0.05;
@@ -29,87 +25,31 @@ const NEXT: Real = 0.05;
 /// Notes all pairs of particles of different bodies (or far parts of one) that touch or are about to.
 pub(crate) fn find_pairs(world: &mut World, dt: Real) {
     let meetings = find_meetings(&world.scratch.bounds, 0.0);
-    let dots = candidates(world, &meetings);
-    let particles = &world.particles;
-    world.scratch.pairs = close_pairs(&dots, WATCHED, |a, b| {
-        let [i, j] = [a.particle as usize, b.particle as usize];
-        let radii = a.radius + b.radius;
-        if a.body == b.body && particles.rest[i].distance(particles.rest[j]) < APART * radii {
-            return false;
-        }
-        let between = a.position - b.position;
-        let distance = between.length();
-        let closing = -(particles.velocity[i] - particles.velocity[j]).dot(between) / distance.max(1e-6 * radii);
-        distance - radii < NEXT * radii + closing.max(0.0) * dt
+    let between = parallel::map(meetings.len(), MEETINGS_GRAIN, |k| {
+        let [a, b] = facing(world, meetings[k]);
+        close_pairs(&a, &b, WATCHED, |a, b| is_due(world, a, b, dt))
     });
-}
-
-/// Fastest that particles come closer to each other which may meet within `horizon` seconds, m/s.
-pub(crate) fn fastest_approach(bodies: &[Body], bounds: &[BodyBounds], horizon: Real) -> Real {
-    let own = bodies.iter().zip(bounds).filter(|(body, _)| body.self_contact && !body.is_empty());
-    let own = own.map(|(_, bounds)| bounds.relative_speed(bounds)).fold(0.0, Real::max);
-    let met = find_meetings(bounds, horizon);
-    let pairs = met.iter().enumerate().flat_map(|(a, others)| others.iter().map(move |&b| (a, b as usize)));
-    pairs.map(|(a, b)| bounds[a].relative_speed(&bounds[b])).fold(own, Real::max)
-}
-
-/// For each body the bodies it may touch within `horizon` seconds, found by sweeping along x.
-fn find_meetings(bounds: &[BodyBounds], horizon: Real) -> Vec<Vec<u32>> {
-    let there = |i: &u32| bounds[*i as usize].radius > 0.0;
-    let mut order: Vec<u32> = (0..bounds.len() as u32).filter(there).collect();
-    order.sort_by(|&a, &b| bounds[a as usize].min.x.total_cmp(&bounds[b as usize].min.x));
-    let speed = bounds.iter().map(|b| b.speed).fold(0.0, Real::max);
-    let radius = bounds.iter().map(|b| b.radius).fold(0.0, Real::max);
-    let widest = 2.0 * (speed * horizon + WATCHED * radius);
-    let mut meetings = vec![Vec::new(); bounds.len()];
-    for (place, &a) in order.iter().enumerate() {
-        let mine = &bounds[a as usize];
-        for &b in order[place + 1..].iter().take_while(|&&b| bounds[b as usize].min.x <= mine.max.x + widest) {
-            let other = &bounds[b as usize];
-            let margin = mine.relative_speed(other) * horizon + WATCHED * (mine.radius + other.radius);
-            if mine.overlaps(other, margin) {
-                meetings[a as usize].push(b);
-                meetings[b as usize].push(a);
-            }
-        }
-    }
-    meetings
-}
-
-/// Particles near another body's box, or of a body that may touch itself.
-fn candidates(world: &World, meetings: &[Vec<u32>]) -> Vec<Dot> {
-    let bounds = &world.scratch.bounds;
-    let particles = &world.particles;
-    let lists = parallel::map(world.bodies.len(), 4, |number| {
-        let body = &world.bodies[number];
-        let widest = bounds[number].radius;
-        let mut boxes: Vec<(Vec3, Vec3)> = meetings[number]
-            .iter()
-            .map(|&other| {
-                let other = &bounds[other as usize];
-                let reach = widest + WATCHED * (widest + other.radius);
-                ((other.min - reach).max(bounds[number].min), (other.max + reach).min(bounds[number].max))
-            })
-            .collect();
-        // The largest first: most particles are in it.
-        boxes.sort_by(|a, b| (b.1 - b.0).element_product().total_cmp(&(a.1 - a.0).element_product()));
-        let near = |i: usize| {
-            let x = particles.position[i];
-            boxes.iter().any(|(min, max)| (x.cmpge(*min) & x.cmple(*max)).all())
-        };
-        let range = if boxes.is_empty() && !body.self_contact { 0..0 } else { body.range() };
-        let chosen = range.filter(|&i| body.self_contact || near(i));
-        chosen
-            .map(|i| Dot {
-                position: particles.position[i],
-                radius: particles.radius[i],
-                particle: i as u32,
-                body: number as u32,
-                group: if body.self_contact { 0 } else { number as u32 + 1 },
-            })
-            .collect::<Vec<_>>()
+    let folding = |body: &&Body| body.self_contact;
+    let within = world.bodies.iter().filter(folding).map(|body| {
+        let dots: Vec<Dot> = body.range().map(|i| dot(world, i)).collect();
+        let rest = &world.particles.rest;
+        close_pairs_within(&dots, WATCHED, |a, b| {
+            let apart = rest[a.particle as usize].distance(rest[b.particle as usize]);
+            apart >= APART * (a.radius + b.radius) && is_due(world, a, b, dt)
+        })
     });
-    lists.into_iter().flatten().collect()
+    let within: Vec<_> = within.collect();
+    world.scratch.pairs = between.into_iter().chain(within).flatten().collect();
+}
+
+/// Whether two particles touch or may touch within the step.
+fn is_due(world: &World, a: &Dot, b: &Dot, dt: Real) -> bool {
+    let velocity = |dot: &Dot| world.particles.velocity[dot.particle as usize];
+    let radii = a.radius + b.radius;
+    let between = a.position - b.position;
+    let distance = between.length();
+    let closing = -(velocity(a) - velocity(b)).dot(between) / distance.max(1e-6 * radii);
+    distance - radii < NEXT * radii + closing.max(0.0) * dt
 }
 
 /// A pair during a step.
