@@ -1,7 +1,7 @@
 //! Summing up the present shape of eight clusters.
 
-use super::{Row, Sums};
-use crate::lanes::{Eight, Lanes, WIDTH, at_every_level};
+use super::{Indices, Row, Sums};
+use crate::lanes::{Eight, Lanes, at_every_level};
 use glam::Vec3;
 
 at_every_level! {
@@ -12,7 +12,8 @@ at_every_level! {
     /// the products are summed up, with `DAMPED` the velocities.
     accumulate = sum_up [const QUADRATIC: bool, const DAMPED: bool] [QUADRATIC, DAMPED] (
         rows: &[Row],
-        anchor: &[u32; WIDTH],
+        indices: &[Indices],
+        anchor: &Indices,
         mean: &[Eight; 6],
         positions: &[Vec3],
         velocities: &[Vec3],
@@ -44,7 +45,8 @@ pub(super) fn sub3<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
 #[inline(always)]
 fn sum_up<L: Lanes, const QUADRATIC: bool, const DAMPED: bool>(
     rows: &[Row],
-    anchor: &[u32; WIDTH],
+    indices: &[Indices],
+    anchor: &Indices,
     mean: &[Eight; 6],
     positions: &[Vec3],
     velocities: &[Vec3],
@@ -58,10 +60,10 @@ fn sum_up<L: Lanes, const QUADRATIC: bool, const DAMPED: bool>(
     let mut drift = [L::zero(); 3];
     let mut spin = [L::zero(); 3];
     let mut moments = [L::zero(); 6];
-    for row in rows {
+    for (row, index) in rows.iter().zip(indices) {
         let q: [L; 3] = load3(&row.q);
         let weight = L::load(&row.weight);
-        let p = sub3(L::gather(positions, &row.index), origin);
+        let p = sub3(L::gather(positions, index), origin);
         let wp = [weight * p[0], weight * p[1], weight * p[2]];
         for i in 0..3 {
             centre[i] = centre[i] + wp[i];
@@ -78,7 +80,7 @@ fn sum_up<L: Lanes, const QUADRATIC: bool, const DAMPED: bool>(
             }
         }
         if DAMPED {
-            let v = sub3(L::gather(velocities, &row.index), rest);
+            let v = sub3(L::gather(velocities, index), rest);
             let turn = cross(wp, v);
             let second = [wp[0] * p[0], wp[1] * p[1], wp[2] * p[2], wp[0] * p[1], wp[1] * p[2], wp[2] * p[0]];
             for i in 0..3 {

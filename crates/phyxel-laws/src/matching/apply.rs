@@ -1,8 +1,8 @@
 //! Pulling the points of eight clusters to their goals.
 
 use super::accumulate::{cross, load3, products, sub3};
-use super::{Goal, Row};
-use crate::lanes::{Eight, Lanes, WIDTH, at_every_level};
+use super::{Goal, Indices, Row};
+use crate::lanes::{Eight, Lanes, at_every_level};
 use glam::Vec3;
 
 at_every_level! {
@@ -12,7 +12,8 @@ at_every_level! {
     /// motion that is taken away.
     apply = pull_points [const QUADRATIC: bool, const DAMPED: bool] [QUADRATIC, DAMPED] (
         rows: &[Row],
-        anchor: &[u32; WIDTH],
+        indices: &[Indices],
+        anchor: &Indices,
         goal: &Goal,
         pull: &Eight,
         damp: &Eight,
@@ -26,7 +27,8 @@ at_every_level! {
 #[allow(clippy::too_many_arguments)]
 fn pull_points<L: Lanes, const QUADRATIC: bool, const DAMPED: bool>(
     rows: &[Row],
-    anchor: &[u32; WIDTH],
+    indices: &[Indices],
+    anchor: &Indices,
     goal: &Goal,
     pull: &Eight,
     damp: &Eight,
@@ -50,9 +52,9 @@ fn pull_points<L: Lanes, const QUADRATIC: bool, const DAMPED: bool>(
     let drift: [L; 3] = load3(&goal.drift);
     let spin: [L; 3] = load3(&goal.spin);
     let (pull, damp) = (L::load(pull), L::load(damp));
-    for (row, change) in rows.iter().zip(changes) {
+    for ((row, index), change) in rows.iter().zip(indices).zip(changes) {
         let q: [L; 3] = load3(&row.q);
-        let p = sub3(L::gather(positions, &row.index), origin);
+        let p = sub3(L::gather(positions, index), origin);
         let s = products(q);
         let mut wanted = [L::zero(); 3];
         for i in 0..3 {
@@ -65,7 +67,7 @@ fn pull_points<L: Lanes, const QUADRATIC: bool, const DAMPED: bool>(
             wanted[i] = pull * (goal - p[i]);
         }
         if DAMPED {
-            let v = sub3(L::gather(velocities, &row.index), rest);
+            let v = sub3(L::gather(velocities, index), rest);
             let turn = cross(spin, sub3(p, middle));
             for i in 0..3 {
                 wanted[i] = wanted[i] + damp * (drift[i] + turn[i] - v[i]);

@@ -35,9 +35,10 @@ pub struct Row {
     pub q: [Eight; 3],
     /// Weight; all weights of a cluster add up to 1. 0 where a cluster has no further point.
     pub weight: Eight,
-    /// Which particle it is.
-    pub index: [u32; WIDTH],
 }
+
+/// Which particles the points of a [`Row`] are.
+pub type Indices = [u32; WIDTH];
 
 /// Sums over the points of eight clusters, relative to each cluster's anchor point. Sums of parts of a cluster
 /// may be added.

@@ -57,7 +57,6 @@ fn kernel_changes<const KIND: Kind>(
             let q = shape.offset(cloud.rest[k]);
             (0..3).for_each(|i| row.q[i][lane] = q[i]);
             row.weight[lane] = cloud.weight[k] as f32;
-            row.index[lane] = k as u32;
             row
         })
         .collect();
@@ -66,13 +65,16 @@ fn kernel_changes<const KIND: Kind>(
     let mut rotation = [[0.0; 8], [0.0; 8], [0.0; 8], [1.0; 8]];
     let (mut sums, mut goal) = (Sums::default(), Goal::default());
     let mut changes = vec![[[0.0; 8]; 3]; rows.len()];
+    let index = |k: usize| std::array::from_fn(|other| if other == lane { k as u32 } else { 0 });
+    let indices: Vec<Indices> = (0..rows.len()).map(index).collect();
     let anchor = [0; 8];
     if KIND == QUADRATIC {
-        accumulate::<true, true>(level, &rows, &anchor, &rest.mean, &cloud.now, &cloud.velocity, &mut sums);
+        accumulate::<true, true>(level, &rows, &indices, &anchor, &rest.mean, &cloud.now, &cloud.velocity, &mut sums);
         fit::<KIND, true>(level, &rest, &blend, &sums, &mut rotation, &mut goal);
         apply::<true, true>(
             level,
             &rows,
+            &indices,
             &anchor,
             &goal,
             &[pull; 8],
@@ -82,11 +84,12 @@ fn kernel_changes<const KIND: Kind>(
             &mut changes,
         );
     } else {
-        accumulate::<false, true>(level, &rows, &anchor, &rest.mean, &cloud.now, &cloud.velocity, &mut sums);
+        accumulate::<false, true>(level, &rows, &indices, &anchor, &rest.mean, &cloud.now, &cloud.velocity, &mut sums);
         fit::<KIND, true>(level, &rest, &blend, &sums, &mut rotation, &mut goal);
         apply::<false, true>(
             level,
             &rows,
+            &indices,
             &anchor,
             &goal,
             &[pull; 8],

@@ -196,14 +196,18 @@ impl ShapeModel {
         let dt = f64::from(context.dt);
         self.last_dt = dt;
         let paces: Vec<Pace> = tuning.iter().map(|tuning| tuning.pace(dt)).collect();
-        let clusters = &self.clusters;
         let Particles { position, velocity, force, mass, flags, .. } = particles;
         let fall = context.gravity * context.dt;
-        let pace = |cluster: u32| paces[clusters[cluster as usize].body as usize];
-        packs.advance(pace, position, before, velocity, |i, change| {
-            let pushed = force.get(i).map_or(Vec3::ZERO, |force| *force * (context.dt / mass[i]));
-            if flags[i].has(Flags::HELD) { Vec3::ZERO } else { before[i] + fall + pushed + change }
-        });
+        packs.advance(
+            |body| paces[body as usize],
+            position,
+            before,
+            velocity,
+            |i, change| {
+                let pushed = force.get(i).map_or(Vec3::ZERO, |force| *force * (context.dt / mass[i]));
+                if flags[i].has(Flags::HELD) { Vec3::ZERO } else { before[i] + fall + pushed + change }
+            },
+        );
         packs.read(|cluster, rotation, _| self.clusters[cluster as usize].rotation = rotation);
     }
 

@@ -6,8 +6,13 @@ use crate::particles::Particles;
 use glam::{Mat3, Quat, Vec3};
 use phyxel_laws::lanes::{Eight, Level, WIDTH};
 use phyxel_laws::matching::rest::RestShape;
-use phyxel_laws::matching::{Blend, Goal, Kind, LINEAR, QUADRATIC, RIGID, Rest, Row, Sums, accumulate, apply, fit};
+use phyxel_laws::matching::{
+    Blend, Goal, Indices, Kind, LINEAR, QUADRATIC, RIGID, Rest, Row, Sums, accumulate, apply, fit,
+};
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::ops::Range;
+use xxhash_rust::xxh3::Xxh3Default;
 
 /// Clusters above this size are worked on by all lanes and threads together.
 const LARGE: usize = 1024;
@@ -21,18 +26,34 @@ const GRAIN: usize = 4096;
 /// Weight of a held particle over its mass: a body hangs from what is held.
 const HELD_WEIGHT: f64 = 32.0;
 
+thread_local! {
+    /// What clusters want, kept by a thread from task to task. Taken out while in use: a thread that waits for others
+    /// may begin another task.
+    static CHANGES: Cell<Vec<[Eight; 3]>> = const { Cell::new(Vec::new()) };
+}
+
+/// Rest shapes that run together. Copies of a body share them, so that they stay in the cache.
+#[derive(Clone, Debug, PartialEq)]
+struct Form {
+    rest: Rest,
+    rows: Vec<Row>,
+}
+
 /// Clusters of one kind that run together.
 #[derive(Clone, Debug)]
 struct Pack {
     rows: Range<usize>,
+    /// Which form.
+    form: u32,
     /// Cluster of each lane; the first one again in lanes that are not used.
     clusters: [u32; WIDTH],
+    /// Body of each lane.
+    bodies: [u32; WIDTH],
     used: usize,
     kind: Kind,
     /// Whether all lanes are one large cluster.
     large: bool,
-    anchor: [u32; WIDTH],
-    rest: Rest,
+    anchor: Indices,
     blend: Blend,
     rotation: [Eight; 4],
     affine: [[Eight; 3]; 3],
@@ -52,7 +73,6 @@ struct Block {
 struct Task<'a> {
     block: &'a Block,
     packs: &'a mut [Pack],
-    changes: &'a mut [[Eight; 3]],
     velocities: &'a mut [Vec3],
 }
 
@@ -61,8 +81,9 @@ struct Task<'a> {
 pub(super) struct Packs {
     blocks: Vec<Block>,
     packs: Vec<Pack>,
-    rows: Vec<Row>,
-    changes: Vec<[Eight; 3]>,
+    forms: Vec<Form>,
+    /// Particles of every row.
+    indices: Vec<Indices>,
     /// Rest shape of each cluster.
     pub shapes: Vec<RestShape>,
     /// Weights of the members of each cluster, adding up to 1.
@@ -104,16 +125,16 @@ impl Packs {
             RestShape::measure(members.zip(weights[c].iter().map(|&w| f64::from(w))))
         });
         let mut packs = Self { shapes, weights, totals, ..Self::default() };
+        let mut known = HashMap::new();
         let mut first = 0;
         while first < clusters.len() {
             let start = ranges[clusters[first].body as usize].start;
             let fits = |c: &Cluster| c.body == clusters[first].body || ranges[c.body as usize].end - start <= BLOCK;
             let count = clusters[first..].iter().take_while(|cluster| fits(cluster)).count();
             let end = ranges[clusters[first + count - 1].body as usize].end;
-            packs.add_block(first..first + count, start..end, clusters, tuning, particles);
+            packs.add_block(first..first + count, start..end, clusters, tuning, particles, &mut known);
             first += count;
         }
-        packs.changes = vec![[[0.0; WIDTH]; 3]; packs.rows.len()];
         packs.index_slots(particles.len(), &memberships);
         packs
     }
@@ -125,8 +146,9 @@ impl Packs {
         clusters: &[Cluster],
         tuning: &[Tuning],
         particles: &Particles,
+        known: &mut KnownForms,
     ) {
-        let (first_pack, first_row) = (self.packs.len(), self.rows.len());
+        let (first_pack, first_row) = (self.packs.len(), self.indices.len());
         for kind in [RIGID, LINEAR, QUADRATIC] {
             let same_kind = |c: &usize| tuning[clusters[*c].body as usize].kind == kind;
             let of_kind = numbers.clone().filter(same_kind).map(|c| c as u32);
@@ -135,16 +157,17 @@ impl Packs {
             // Clusters of similar size side by side leave few lanes idle.
             small.sort_by_key(|c| std::cmp::Reverse(size(c)));
             for lanes in small.chunks(WIDTH) {
-                self.add_pack(lanes, kind, false, clusters, tuning, particles);
+                self.add_pack(lanes, kind, false, clusters, tuning, particles, known);
             }
             for cluster in large {
-                self.add_pack(&[cluster], kind, true, clusters, tuning, particles);
+                self.add_pack(&[cluster], kind, true, clusters, tuning, particles, known);
             }
         }
-        let (packs, rows) = (first_pack..self.packs.len(), first_row..self.rows.len());
+        let (packs, rows) = (first_pack..self.packs.len(), first_row..self.indices.len());
         self.blocks.push(Block { packs, rows, particles: range });
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn add_pack(
         &mut self,
         lanes: &[u32],
@@ -153,16 +176,19 @@ impl Packs {
         clusters: &[Cluster],
         tuning: &[Tuning],
         particles: &Particles,
+        known: &mut KnownForms,
     ) {
-        let first_row = self.rows.len();
+        let first_row = self.indices.len();
+        let mut rest = Rest::default();
         let mut pack = Pack {
             rows: first_row..first_row,
+            form: 0,
+            bodies: [0; WIDTH],
             clusters: std::array::from_fn(|lane| *lanes.get(lane).unwrap_or(&lanes[0])),
             used: lanes.len(),
             kind,
             large,
             anchor: [0; WIDTH],
-            rest: Rest::default(),
             blend: Blend::default(),
             rotation: [[0.0; WIDTH]; 4],
             affine: [[[0.0; WIDTH]; 3]; 3],
@@ -173,7 +199,8 @@ impl Packs {
             let number = pack.clusters[lane] as usize;
             let (cluster, shape) = (&clusters[number], &self.shapes[number]);
             let tuning = &tuning[cluster.body as usize];
-            pack.rest.set(lane, shape);
+            rest.set(lane, shape);
+            pack.bodies[lane] = cluster.body;
             pack.anchor[lane] = middle_member(cluster, shape, particles);
             pack.blend.beta[lane] = tuning.beta;
             pack.blend.keep_volume[lane] = if tuning.keep_volume { 1.0 } else { 0.0 };
@@ -184,21 +211,34 @@ impl Packs {
         } else {
             lanes.iter().map(|&c| clusters[c as usize].members.len()).max().unwrap_or(0)
         };
-        let blank = Row { index: pack.anchor, ..Row::default() };
-        self.rows.resize(first_row + length, blank);
+        let mut rows = vec![Row::default(); length];
+        self.indices.resize(first_row + length, pack.anchor);
         pack.rows = first_row..first_row + length;
         for (lane, &number) in lanes.iter().enumerate() {
             let (cluster, shape) = (&clusters[number as usize], &self.shapes[number as usize]);
             for (k, &particle) in cluster.members.iter().enumerate() {
                 let (row, lane) = if large { (k / WIDTH, k % WIDTH) } else { (k, lane) };
-                let row = &mut self.rows[first_row + row];
+                self.indices[first_row + row][lane] = particle;
+                let row = &mut rows[row];
                 let q = shape.offset(particles.rest[particle as usize]);
                 (0..3).for_each(|axis| row.q[axis][lane] = q[axis]);
                 row.weight[lane] = self.weights[number as usize][k];
-                row.index[lane] = particle;
             }
         }
+        pack.form = self.find_form(Form { rest, rows }, known);
         self.packs.push(pack);
+    }
+
+    /// The number of a form, which is added if it is new.
+    fn find_form(&mut self, form: Form, known: &mut KnownForms) -> u32 {
+        let same = known.entry(form.digest()).or_default();
+        if let Some(&number) = same.iter().find(|&&number| self.forms[number as usize] == form) {
+            return number;
+        }
+        let number = self.forms.len() as u32;
+        self.forms.push(form);
+        same.push(number);
+        number
     }
 
     /// Lists the places of every particle, in the order of the rows.
@@ -212,11 +252,14 @@ impl Packs {
         self.slot_start.push(next);
         self.slots = vec![0; next as usize];
         let mut fill = self.slot_start.clone();
-        for (number, row) in self.rows.iter().enumerate() {
-            for lane in (0..WIDTH).filter(|&lane| row.weight[lane] > 0.0) {
-                let place = &mut fill[row.index[lane] as usize];
-                self.slots[*place as usize] = (number * WIDTH + lane) as u32;
-                *place += 1;
+        for pack in &self.packs {
+            let rows = self.forms[pack.form as usize].rows.iter();
+            for (number, row) in pack.rows.clone().zip(rows) {
+                for lane in (0..WIDTH).filter(|&lane| row.weight[lane] > 0.0) {
+                    let place = &mut fill[self.indices[number][lane] as usize];
+                    self.slots[*place as usize] = (number * WIDTH + lane) as u32;
+                    *place += 1;
+                }
             }
         }
     }
@@ -232,29 +275,31 @@ impl Packs {
         moved: impl Fn(usize, Vec3) -> Vec3 + Sync,
     ) {
         let mut tasks = Vec::with_capacity(self.blocks.len());
-        let (mut packs, mut changes, mut velocities) = (&mut self.packs[..], &mut self.changes[..], velocity);
+        let (mut packs, mut velocities) = (&mut self.packs[..], velocity);
         let mut skipped = 0;
         for block in &self.blocks {
             let mine = packs.split_off_mut(..block.packs.len()).unwrap_or_default();
-            let wanted = changes.split_off_mut(..block.rows.len()).unwrap_or_default();
             let _others = velocities.split_off_mut(..block.particles.start - skipped);
             let written = velocities.split_off_mut(..block.particles.len()).unwrap_or_default();
             skipped = block.particles.end;
-            tasks.push(Task { block, packs: mine, changes: wanted, velocities: written });
+            tasks.push(Task { block, packs: mine, velocities: written });
         }
-        let (rows, slot_start, slots) = (&self.rows, &self.slot_start, &self.slots);
+        let (forms, indices, slot_start, slots) = (&self.forms, &self.indices, &self.slot_start, &self.slots);
         parallel::for_each_item(tasks, |task| {
             let is_small = task.block.particles.len() <= BLOCK;
-            match_packs(task.packs, rows, task.changes, is_small, &pace, x, v);
+            let mut changes = CHANGES.take();
+            changes.resize(task.block.rows.len(), [[0.0; WIDTH]; 3]);
+            match_packs(task.packs, forms, indices, &mut changes, is_small, &pace, x, v);
             let first_row = task.block.rows.start;
             let grain = if is_small { BLOCK } else { GRAIN };
             parallel::for_each_chunk(task.velocities, grain, |first, velocities| {
                 for (offset, velocity) in velocities.iter_mut().enumerate() {
                     let particle = task.block.particles.start + first + offset;
                     let own = &slots[slot_start[particle] as usize..slot_start[particle + 1] as usize];
-                    *velocity = moved(particle, mean_change(task.changes, first_row, own));
+                    *velocity = moved(particle, mean_change(&changes, first_row, own));
                 }
             });
+            CHANGES.set(changes);
         });
     }
 
@@ -286,17 +331,17 @@ impl Packs {
         let (x, v) = (&particles.position, &particles.velocity);
         let found = parallel::map(self.packs.len(), 4, |number| {
             let mut pack = self.packs[number].clone();
-            let rows = &self.rows[pack.rows.clone()];
+            let (form, indices) = (&self.forms[pack.form as usize], &self.indices[pack.rows.clone()]);
             pack.pull = [1.0; WIDTH];
             let mut misfit = [0.0, 1.0].map(|beta| {
                 pack.blend.beta = [beta; WIDTH];
-                let mut changes = vec![[[0.0; WIDTH]; 3]; rows.len()];
+                let mut changes = vec![[[0.0; WIDTH]; 3]; form.rows.len()];
                 match pack.kind {
-                    RIGID => pack.run::<RIGID, false, false>(Level::detect(), rows, x, v, &mut changes),
-                    LINEAR => pack.run::<LINEAR, false, false>(Level::detect(), rows, x, v, &mut changes),
-                    _ => pack.run::<QUADRATIC, true, false>(Level::detect(), rows, x, v, &mut changes),
+                    RIGID => pack.run::<RIGID, false, false>(Level::detect(), form, indices, x, v, &mut changes),
+                    LINEAR => pack.run::<LINEAR, false, false>(Level::detect(), form, indices, x, v, &mut changes),
+                    _ => pack.run::<QUADRATIC, true, false>(Level::detect(), form, indices, x, v, &mut changes),
                 }
-                squares(rows, &changes)
+                squares(&form.rows, &changes)
             });
             if pack.large {
                 misfit = misfit.map(|lanes| [lanes.iter().sum(); WIDTH]);
@@ -318,9 +363,11 @@ impl Packs {
 }
 
 /// Matches packs whose changes lie one after the other.
+#[allow(clippy::too_many_arguments)]
 fn match_packs(
     packs: &mut [Pack],
-    rows: &[Row],
+    forms: &[Form],
+    indices: &[Indices],
     mut changes: &mut [[Eight; 3]],
     one_by_one: bool,
     pace: &(impl Fn(u32) -> Pace + Sync),
@@ -330,17 +377,17 @@ fn match_packs(
     let level = Level::detect();
     let run = |(pack, changes): (&mut Pack, &mut [[Eight; 3]])| {
         for lane in 0..WIDTH {
-            let pace = pace(pack.clusters[lane]);
+            let pace = pace(pack.bodies[lane]);
             (pack.pull[lane], pack.damp[lane]) = (pace.pull, pace.damp);
         }
-        let rows = &rows[pack.rows.clone()];
+        let (form, own) = (&forms[pack.form as usize], &indices[pack.rows.clone()]);
         match (pack.kind, pack.damp != [0.0; WIDTH]) {
-            (RIGID, false) => pack.run::<RIGID, false, false>(level, rows, x, v, changes),
-            (RIGID, true) => pack.run::<RIGID, false, true>(level, rows, x, v, changes),
-            (LINEAR, false) => pack.run::<LINEAR, false, false>(level, rows, x, v, changes),
-            (LINEAR, true) => pack.run::<LINEAR, false, true>(level, rows, x, v, changes),
-            (_, false) => pack.run::<QUADRATIC, true, false>(level, rows, x, v, changes),
-            (_, true) => pack.run::<QUADRATIC, true, true>(level, rows, x, v, changes),
+            (RIGID, false) => pack.run::<RIGID, false, false>(level, form, own, x, v, changes),
+            (RIGID, true) => pack.run::<RIGID, false, true>(level, form, own, x, v, changes),
+            (LINEAR, false) => pack.run::<LINEAR, false, false>(level, form, own, x, v, changes),
+            (LINEAR, true) => pack.run::<LINEAR, false, true>(level, form, own, x, v, changes),
+            (_, false) => pack.run::<QUADRATIC, true, false>(level, form, own, x, v, changes),
+            (_, true) => pack.run::<QUADRATIC, true, true>(level, form, own, x, v, changes),
         }
     };
     let parted = packs.iter_mut().map(|pack| {
@@ -391,6 +438,19 @@ fn middle_member(cluster: &Cluster, shape: &RestShape, particles: &Particles) ->
     cluster.members.iter().copied().min_by(|&a, &b| away(a).total_cmp(&away(b))).unwrap_or(0)
 }
 
+/// Numbers of forms by digest.
+type KnownForms = HashMap<u64, Vec<u32>>;
+
+impl Form {
+    fn digest(&self) -> u64 {
+        let mut digest = Xxh3Default::new();
+        let mut add = |values: &Eight| values.iter().for_each(|value| digest.update(&value.to_bits().to_le_bytes()));
+        self.rest.inverse9.iter().for_each(&mut add);
+        self.rows.iter().for_each(|row| row.q.iter().chain([&row.weight]).for_each(&mut add));
+        digest.digest()
+    }
+}
+
 impl Pack {
     fn set_state(&mut self, lane: usize, rotation: Quat, plastic: Mat3) {
         let rotation = rotation.to_array();
@@ -401,29 +461,33 @@ impl Pack {
     fn run<const KIND: Kind, const BENT: bool, const DAMPED: bool>(
         &mut self,
         level: Level,
-        rows: &[Row],
+        form: &Form,
+        indices: &[Indices],
         x: &[Vec3],
         v: &[Vec3],
         changes: &mut [[Eight; 3]],
     ) {
+        let Form { rest, rows } = form;
         let mut sums = Sums::default();
         if self.large {
             let parts = parallel::map_ranges(rows.len(), TASK_ROWS, |range| {
                 let mut part = Sums::default();
-                accumulate::<BENT, DAMPED>(level, &rows[range], &self.anchor, &self.rest.mean, x, v, &mut part);
+                let (rows, indices) = (&rows[range.clone()], &indices[range]);
+                accumulate::<BENT, DAMPED>(level, rows, indices, &self.anchor, &rest.mean, x, v, &mut part);
                 part
             });
             sums = Sums::gathered(&parts);
         } else {
-            accumulate::<BENT, DAMPED>(level, rows, &self.anchor, &self.rest.mean, x, v, &mut sums);
+            accumulate::<BENT, DAMPED>(level, rows, indices, &self.anchor, &rest.mean, x, v, &mut sums);
         }
         let mut goal = Goal::default();
-        fit::<KIND, DAMPED>(level, &self.rest, &self.blend, &sums, &mut self.rotation, &mut goal);
+        fit::<KIND, DAMPED>(level, rest, &self.blend, &sums, &mut self.rotation, &mut goal);
         self.affine = goal.affine;
         let grain = if self.large { TASK_ROWS } else { rows.len() };
         parallel::for_each_chunk(changes, grain, |first, changes| {
-            let rows = &rows[first..first + changes.len()];
-            apply::<BENT, DAMPED>(level, rows, &self.anchor, &goal, &self.pull, &self.damp, x, v, changes);
+            let part = first..first + changes.len();
+            let (rows, indices) = (&rows[part.clone()], &indices[part]);
+            apply::<BENT, DAMPED>(level, rows, indices, &self.anchor, &goal, &self.pull, &self.damp, x, v, changes);
         });
     }
 }
