@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Frames that are enough for things to touch, and few enough to be run many times.
-const SHORT: u32 = 20;
+/// Frames that are enough for things to touch, and few enough to be run many times. Long tests run all.
+const SHORT: u32 = 60;
 
 fn main() {
     let trials = builtin::names().flat_map(|name| {
@@ -72,7 +72,8 @@ fn run_into(scene: &Scene, folder: &Path, claim: Claim, stop_after: Option<u32>)
 }
 
 fn short(scene: &Scene) -> u32 {
-    scene.frames().min(SHORT)
+    let is_long = std::env::var_os("PHYXEL_LONG").is_some();
+    if is_long { scene.frames() } else { scene.frames().min(SHORT) }
 }
 
 fn require_equal(what: &str, a: &str, b: &str) -> Result<(), Failed> {
