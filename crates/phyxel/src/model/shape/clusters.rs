@@ -27,9 +27,18 @@ fn counts_for_size(rest: &[Vec3], size: Real) -> [u32; 3] {
     ((max - min) / size).to_array().map(|n| (n.round() as u32).clamp(1, 1 << 10))
 }
 
+/// Regions along each axis beyond which they would hold no solid of their own: one sample of each layer, or where
+/// regions do not overlap, two.
+fn most_regions(extent: Vec3, overlap: Real, spacing: Real) -> [u32; 3] {
+    let edge = if overlap > 0.0 { spacing } else { 2.0 * spacing };
+    (extent / edge).to_array().map(|n| (n.ceil() as u32).max(1))
+}
+
 /// Samples by overlapping region.
 fn regions(rest: &[Vec3], counts: [u32; 3], overlap: Real, spacing: Real) -> Vec<Vec<u32>> {
     let (min, max) = bounds(rest);
+    let most = most_regions(max - min, overlap, spacing);
+    let counts: [u32; 3] = std::array::from_fn(|axis| counts[axis].min(most[axis]));
     let size = (max - min) / Vec3::from_array(counts.map(|n| n as Real));
     // Neighbours share a layer of samples at least, unless no overlap is asked for.
     let least = if overlap > 0.0 { 0.505 * spacing } else { 0.0 };
