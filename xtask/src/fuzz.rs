@@ -89,7 +89,7 @@ pub fn run(target: &'static str) -> Result<()> {
     let log = File::create(place.log()).with_context(|| format!("cannot write {}", place.log().display()))?;
     let mut command = Command::new(place.program()?);
     command.current_dir(&place.scratch).arg(place.corpus()).args(place.given());
-    command.args(["-rss_limit_mb=2048", "-timeout=10", "-print_final_stats=1"]);
+    command.args(["-rss_limit_mb=2048", "-timeout=40", "-print_final_stats=1"]);
     command.arg(format!("-max_total_time={SECONDS}"));
     command.arg(format!("-artifact_prefix={}/", place.finds().display()));
     let words = place.source.join("words").join(format!("{target}.dict"));
