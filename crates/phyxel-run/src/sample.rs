@@ -3,6 +3,7 @@
 use glam::Vec3;
 use phyxel::Frame;
 use phyxel::frame::{BodyReport, FrameBody, FrameParticles, FrameSkin, PhaseCounts, SkinReport, Span, Topology};
+use phyxel::material::Finish;
 use phyxel::model::ModelKind;
 use phyxel::particles::Phase;
 use std::sync::Arc;
@@ -13,8 +14,10 @@ pub(crate) fn two_bodies() -> Frame {
         positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
         normals: vec![Vec3::Z; 3],
         velocities: vec![Vec3::new(0.5, 0.0, 0.0); 3],
+        temperatures: vec![0.0, 5.0, 10.0],
+        strains: vec![0.0, 0.1, 0.2],
         triangles: Arc::new(vec![[0, 1, 2]]),
-        topology: Topology { closed: false, genus: None },
+        topology: Topology { closed: false, pieces: 1, genus: None },
     };
     let particles = FrameParticles {
         position: vec![Vec3::ZERO, Vec3::X, 2.0 * Vec3::X],
@@ -22,6 +25,7 @@ pub(crate) fn two_bodies() -> Frame {
         radius: vec![0.5, 0.5, 0.25],
         mass: vec![1.0, 1.0, 0.5],
         temperature: vec![0.0, 0.0, 20.0],
+        strain: vec![0.1, 0.1, 0.0],
         phase: vec![Phase::Solid, Phase::Solid, Phase::Fluid],
     };
     Frame {
@@ -50,9 +54,10 @@ fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<Fram
             vertices: 3,
             triangles: 1,
             closed: Some(false),
+            pieces: Some(1),
             genus: None,
             volume: None,
         },
     };
-    FrameBody { report, material: "jelly".to_string(), color: [1.0, 0.5, 0.0], particles, skin }
+    FrameBody { report, material: "jelly".to_string(), color: [1.0, 0.5, 0.0], finish: Finish::Jelly, particles, skin }
 }

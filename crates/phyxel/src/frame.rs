@@ -3,6 +3,7 @@
 
 use crate::Real;
 use crate::body::Pose;
+use crate::material::Finish;
 use crate::model::ModelKind;
 use crate::obstacle::Geometry;
 use crate::particles::Phase;
@@ -43,6 +44,8 @@ pub struct FrameParticles {
     pub mass: Vec<Real>,
     /// In the scene's scale.
     pub temperature: Vec<Real>,
+    /// Largest stretch or squeeze of the matter around it, without unit.
+    pub strain: Vec<Real>,
     /// State of aggregation.
     pub phase: Vec<Phase>,
 }
@@ -56,6 +59,8 @@ pub struct FrameBody {
     pub material: String,
     /// Red, green, blue in 0..1.
     pub color: [Real; 3],
+    /// How light meets it.
+    pub finish: Finish,
     /// Its run of the particle columns.
     pub particles: Range<usize>,
     /// Its skin, if it has one.
@@ -71,6 +76,10 @@ pub struct FrameSkin {
     pub normals: Vec<Vec3>,
     /// m/s.
     pub velocities: Vec<Vec3>,
+    /// In the scene's scale.
+    pub temperatures: Vec<Real>,
+    /// Largest stretch or squeeze of the matter below, without unit.
+    pub strains: Vec<Real>,
     /// Counter-clockwise seen from outside.
     pub triangles: Arc<Vec<[u32; 3]>>,
     /// How the triangles hang together.
@@ -82,6 +91,8 @@ pub struct FrameSkin {
 pub struct Topology {
     /// Whether every edge has exactly two triangles that run along it in opposite directions.
     pub closed: bool,
+    /// Number of surfaces that do not hang together.
+    pub pieces: u32,
     /// Number of handles, where the surface is closed and in one piece.
     pub genus: Option<i64>,
 }
@@ -195,6 +206,8 @@ pub struct SkinReport {
     pub triangles: u64,
     /// Whether every edge has two faces; `None` without triangles.
     pub closed: Option<bool>,
+    /// Number of surfaces that do not hang together; `None` without triangles.
+    pub pieces: Option<u32>,
     /// Number of handles, for one closed piece.
     pub genus: Option<i64>,
     /// Enclosed volume, m3.

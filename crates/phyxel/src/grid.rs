@@ -284,6 +284,44 @@ fn sort_by_key(items: &mut Vec<(u64, u32)>, limit: u64) {
     }
 }
 
+/// Points sorted into cells, to be asked what is near.
+pub(crate) struct Neighbourhood {
+    cells: Cells,
+    sorted: Sorted,
+}
+
+impl Neighbourhood {
+    /// Answers for distances up to `reach`.
+    pub fn new(points: &[Vec3], reach: Real) -> Self {
+        let dot = |(i, &position): (usize, &Vec3)| Dot { position, radius: 0.5 * reach, particle: i as u32 };
+        let dots: Vec<Dot> = points.iter().enumerate().map(dot).collect();
+        let cells = Cells::around(&dots, 0.0);
+        Self { sorted: cells.sort(&dots), cells }
+    }
+
+    /// Calls `look` with the numbers and squared distances of all points within reach, and of some beyond.
+    pub fn visit(&self, point: Vec3, mut look: impl FnMut(u32, Real)) {
+        if self.sorted.dots.is_empty() {
+            return;
+        }
+        let key = self.cells.key(point);
+        let keys = &self.sorted.keys;
+        for row in self.cells.rows() {
+            let middle = key.wrapping_add_signed(row);
+            let start = keys.partition_point(|&other| other < middle - 1);
+            let end = start + keys[start..].partition_point(|&other| other < middle + 2);
+            let near = &self.sorted.dots[start..end];
+            near.iter().for_each(|dot| look(dot.particle, dot.position.distance_squared(point)));
+        }
+    }
+
+    /// The nearest of all points.
+    pub fn nearest(&self, point: Vec3) -> Option<u32> {
+        let away = |dot: &Dot| dot.position.distance_squared(point);
+        self.sorted.dots.iter().min_by(|a, b| away(a).total_cmp(&away(b))).map(|dot| dot.particle)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

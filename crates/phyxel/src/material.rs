@@ -140,6 +140,62 @@ impl Default for Friction {
     }
 }
 
+/// How light meets matter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Finish {
+    /// Rough: clay, rubber, stone.
+    #[default]
+    Matte,
+    /// A smooth coat over colour: plastic, glazed, wet.
+    Glossy,
+    /// Reflects in its own colour: steel, lead, gold.
+    Metal,
+    /// Light goes in and comes out nearby: wax, skin, milk.
+    Wax,
+    /// Coloured and let through: jelly, honey.
+    Jelly,
+    /// Let through: water, glass, ice.
+    Clear,
+}
+
+impl Finish {
+    /// Every finish with its word.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("matte", Self::Matte),
+        ("glossy", Self::Glossy),
+        ("metal", Self::Metal),
+        ("wax", Self::Wax),
+        ("jelly", Self::Jelly),
+        ("clear", Self::Clear),
+    ];
+
+    /// Roughness of the surface, 0 (a mirror) to 1.
+    pub fn roughness(self) -> Real {
+        match self {
+            Self::Matte => 0.85,
+            Self::Glossy | Self::Wax => 0.35,
+            Self::Metal => 0.3,
+            Self::Jelly => 0.15,
+            Self::Clear => 0.05,
+        }
+    }
+
+    /// 1 for metals, else 0.
+    pub fn metalness(self) -> Real {
+        if self == Self::Metal { 1.0 } else { 0.0 }
+    }
+
+    /// Part of the light that is let through rather than thrown back, 0 to 1.
+    pub fn transmission(self) -> Real {
+        match self {
+            Self::Matte | Self::Glossy | Self::Metal => 0.0,
+            Self::Wax => 0.2,
+            Self::Jelly => 0.55,
+            Self::Clear => 0.9,
+        }
+    }
+}
+
 /// A kind of matter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Material {
@@ -167,6 +223,8 @@ pub struct Material {
     pub fluid: Fluid,
     /// Red, green, blue in 0..1, not linearised.
     pub color: [Real; 3],
+    /// How light meets it.
+    pub finish: Finish,
 }
 
 impl Default for Material {
@@ -184,6 +242,7 @@ impl Default for Material {
             heat: Heat::default(),
             fluid: Fluid { viscosity: 0.1, surface_tension: 0.07 },
             color: [0.72, 0.72, 0.74],
+            finish: Finish::Matte,
         }
     }
 }

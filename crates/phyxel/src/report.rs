@@ -8,7 +8,7 @@ use crate::frame::{
 use crate::model::BodyState;
 use crate::parallel;
 use crate::particles::Phase;
-use crate::skin::Skin;
+use crate::skin::{Matter, Skin, surround};
 use crate::surface;
 use crate::world::World;
 use glam::{DVec3, Vec3};
@@ -19,8 +19,9 @@ impl World {
     /// Everything there is to see at this moment.
     pub fn frame(&self) -> Frame {
         let (bodies, materials, particles) = (&self.bodies, &self.materials, &self.particles);
+        let mut strain = vec![0.0; particles.len()];
         let states: BTreeMap<BodyId, BodyState> =
-            self.models.iter().flat_map(|model| model.states(bodies, materials, particles)).collect();
+            self.models.iter().flat_map(|model| model.states(bodies, materials, particles, &mut strain)).collect();
         let mut skins: BTreeMap<BodyId, FrameSkin> =
             self.models.iter().flat_map(|model| model.skins(bodies, materials, particles)).collect();
         let temperature = self.temperatures();
@@ -28,11 +29,22 @@ impl World {
         for (number, body) in bodies.iter().enumerate().filter(|(_, body)| !body.is_empty()) {
             let id = BodyId(number as u32);
             let material = &materials[body.material.0 as usize];
-            let skin = skins.remove(&id);
+            let range = body.range();
+            let matter = Matter {
+                positions: &particles.position[range.clone()],
+                velocities: &particles.velocity[range.clone()],
+                temperatures: &temperature[range.clone()],
+                strains: &strain[range],
+                spacing: body.spacing,
+            };
+            let skin = match &body.skin {
+                Skin::Isosurface(settings) => surround(&matter, settings),
+                _ => skins.remove(&id).map(|skin| matter.colour(skin)),
+            };
             let state = states.get(&id).copied().unwrap_or_default();
             let report = self.report_body(body, state, &temperature[body.range()], skin.as_ref());
-            let (material, color) = (material.name.clone(), material.color);
-            shown.push(FrameBody { report, material, color, particles: body.range(), skin });
+            let (name, color, finish) = (material.name.clone(), material.color, material.finish);
+            shown.push(FrameBody { report, material: name, color, finish, particles: body.range(), skin });
         }
         Frame {
             index: self.frame,
@@ -44,6 +56,7 @@ impl World {
                 radius: particles.radius.clone(),
                 mass: particles.mass.clone(),
                 temperature,
+                strain,
                 phase: particles.phase.clone(),
             },
             totals: self.total_up(states.values().map(|state| state.elastic).sum()),
@@ -184,13 +197,14 @@ fn count_phases(phases: &[Phase]) -> PhaseCounts {
 fn report_skin(body: &Body, skin: Option<&FrameSkin>) -> SkinReport {
     let Some(skin) = skin else {
         let kind = Skin::Particles.name().to_string();
-        return SkinReport { kind, vertices: 0, triangles: 0, closed: None, genus: None, volume: None };
+        return SkinReport { kind, vertices: 0, triangles: 0, closed: None, pieces: None, genus: None, volume: None };
     };
     SkinReport {
         kind: body.skin.name().to_string(),
         vertices: skin.positions.len() as u64,
         triangles: skin.triangles.len() as u64,
         closed: Some(skin.topology.closed),
+        pieces: Some(skin.topology.pieces),
         genus: skin.topology.genus,
         volume: Some(surface::enclosed_volume(&skin.positions, &skin.triangles)),
     }

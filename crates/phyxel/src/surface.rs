@@ -42,7 +42,7 @@ pub(crate) fn topology(triangles: &[[u32; 3]]) -> Topology {
     let pieces = vertices.iter().filter(|&&v| root(&mut parent, v) == v).count();
     let closed = !triangles.is_empty() && edges.values().all(|&(count, ways)| count == 2 && ways == 0);
     let euler = vertices.len() as i64 - edges.len() as i64 + triangles.len() as i64;
-    Topology { closed, genus: (closed && pieces == 1).then_some((2 - euler) / 2) }
+    Topology { closed, pieces: pieces as u32, genus: (closed && pieces == 1).then_some((2 - euler) / 2) }
 }
 
 fn root(parent: &mut HashMap<u32, u32>, mut vertex: u32) -> u32 {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_tetrahedron_is_closed_has_no_handle_and_a_sixth_of_the_cube() {
-        assert_eq!(topology(&FACES), Topology { closed: true, genus: Some(0) });
+        assert_eq!(topology(&FACES), Topology { closed: true, pieces: 1, genus: Some(0) });
         assert!((enclosed_volume(&CORNERS, &FACES) - 1.0 / 6.0).abs() < 1e-12);
         assert!(vertex_normals(&CORNERS, &FACES)[0].dot(Vec3::splat(-1.0)) > 1.7);
     }
@@ -85,6 +85,6 @@ mod tests {
         let triangles: Vec<[u32; 3]> = quads
             .flat_map(|(i, j)| [[at(i, j), at(i + 1, j), at(i + 1, j + 1)], [at(i, j), at(i + 1, j + 1), at(i, j + 1)]])
             .collect();
-        assert_eq!(topology(&triangles), Topology { closed: true, genus: Some(1) });
+        assert_eq!(topology(&triangles), Topology { closed: true, pieces: 1, genus: Some(1) });
     }
 }

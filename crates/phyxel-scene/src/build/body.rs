@@ -9,7 +9,7 @@ use glam::Vec3;
 use phyxel::body::{NewBody, Pose};
 use phyxel::model::ModelSettings;
 use phyxel::model::shape::{Clusters, ShapeSettings};
-use phyxel::skin::{Skin, SkinMesh};
+use phyxel::skin::{Isosurface, Skin, SkinMesh};
 use std::sync::Arc;
 
 /// What all copies of a body have in common.
@@ -135,6 +135,11 @@ pub(super) fn plan_clusters(plan: ClusterPlan, bounds: Option<Bounds>) -> Cluste
 fn make_skin(body: &BodyDescription, shape: &Shape) -> Result<Skin, BuildError> {
     let surface: TriangleMesh = match &body.skin {
         SkinDescription::Particles => return Ok(Skin::Particles),
+        SkinDescription::Isosurface { cell, smoothing } => {
+            let usual = Isosurface::for_spacing(body.spacing);
+            let (cell, smoothing) = (cell.unwrap_or(usual.cell), smoothing.unwrap_or(usual.smoothing));
+            return Ok(Skin::Isosurface(Isosurface { cell, smoothing }));
+        }
         SkinDescription::Mesh { mesh: Some(mesh), .. } => {
             let mut mesh = mesh.as_ref().clone();
             mesh.positions.iter_mut().for_each(|position| *position *= body.place.scale);

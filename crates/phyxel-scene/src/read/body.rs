@@ -37,7 +37,7 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
     let spin = reader.vector("spin", Quantity::any("rad/s"));
     let temperature = reader.number("temperature", Quantity::any("temperature"));
     let radius = reader.number("radius", Quantity::positive("m"));
-    let skin = reader.field("skin").and_then(|field| read_skin(&field, files));
+    let skin = reader.field("skin").and_then(|field| read_skin(&field, spacing, files));
     let held = reader.items("held").iter().map(|item| read_shape(item, files)).collect::<Vec<_>>();
     let self_contact = reader.flag("self_contact");
     let copies = reader.field("copies").and_then(|field| read_copies(&field, files));
@@ -177,25 +177,58 @@ fn read_clusters(field: &Field) -> Option<ClusterPlan> {
     }
 }
 
-/// `{ kind = "particles" }` or `{ kind = "mesh", path = "fine.obj", cell = 0.01 }`.
-fn read_skin(field: &Field, files: &mut Files) -> Option<SkinDescription> {
-    let mut reader = field.table()?;
-    let kinds = [("particles", false), ("mesh", true)];
-    let has_mesh = reader.need("kind", || "particles or mesh".into()).map(|field| field.choice("kind of skin", &kinds));
-    let has_mesh = match has_mesh {
-        Some(known) => known?,
-        None => false,
-    };
-    if !has_mesh {
-        reader.finish();
-        return Some(SkinDescription::Particles);
+/// Smallest cell of an isosurface, in spacings: finer ones show nothing but the roundness of single particles.
+const FINEST: f32 = 0.1;
+/// Most rounds of smoothing of an isosurface.
+const MOST_SMOOTHING: u32 = 100;
+
+/// `{ kind = "particles" }`, `{ kind = "mesh", path = "fine.obj", cell = 0.01 }` or
+/// `{ kind = "isosurface", cell = 0.01, smoothing = 8 }`.
+fn read_skin(field: &Field, spacing: Option<f32>, files: &mut Files) -> Option<SkinDescription> {
+    #[derive(Clone, Copy)]
+    enum Kind {
+        Particles,
+        Mesh,
+        Isosurface,
     }
-    let path = reader.field("path");
-    let cell = reader.number("cell", Quantity::positive("m"));
-    reader.finish();
-    let mesh = match path {
-        Some(path) => Some(Arc::new(files.mesh(&path)?)),
-        None => None,
+    let mut reader = field.table()?;
+    let kinds = [("particles", Kind::Particles), ("mesh", Kind::Mesh), ("isosurface", Kind::Isosurface)];
+    let kind = match reader.need("kind", || "particles, mesh or isosurface".into()) {
+        Some(kind) => kind.choice("kind of skin", &kinds)?,
+        None => Kind::Particles,
     };
-    Some(SkinDescription::Mesh { mesh, cell })
+    let cell = match kind {
+        Kind::Particles => None,
+        Kind::Mesh | Kind::Isosurface => reader.number("cell", Quantity::positive("m")),
+    };
+    match kind {
+        Kind::Particles => {
+            reader.finish();
+            Some(SkinDescription::Particles)
+        }
+        Kind::Mesh => {
+            let path = reader.field("path");
+            reader.finish();
+            let mesh = match path {
+                Some(path) => Some(Arc::new(files.mesh(&path)?)),
+                None => None,
+            };
+            Some(SkinDescription::Mesh { mesh, cell })
+        }
+        Kind::Isosurface => {
+            let smoothing = reader.count("smoothing", 0);
+            reader.finish();
+            if let (Some(cell), Some(spacing)) = (cell, spacing)
+                && !(FINEST * spacing..=spacing).contains(&cell)
+            {
+                field.object(format!(
+                    "has cell = {cell} m for particles {spacing} m apart, but must have one between a tenth of that and all of it"
+                ));
+            }
+            if let Some(rounds) = smoothing.filter(|rounds| *rounds > MOST_SMOOTHING) {
+                field.object(format!("has smoothing = {rounds}, but {MOST_SMOOTHING} rounds are the most"));
+            }
+            Some(SkinDescription::Isosurface { cell, smoothing })
+        }
+    }
 }

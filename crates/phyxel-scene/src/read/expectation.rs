@@ -48,6 +48,7 @@ const BODY: Tree = Tree::Table(&[
             ("vertices", Tree::Leaf),
             ("triangles", Tree::Leaf),
             ("closed", Tree::Leaf),
+            ("pieces", Tree::Leaf),
             ("genus", Tree::Leaf),
             ("volume", Tree::Leaf),
         ]),

@@ -4,7 +4,7 @@ use super::cursor::{Field, Reader};
 use super::quantity::Quantity;
 use crate::document::Value;
 use crate::presets;
-use phyxel::material::{Curve, Fluid, Friction, Heat, Material, Plasticity};
+use phyxel::material::{Curve, Finish, Fluid, Friction, Heat, Material, Plasticity};
 
 const PRESSURE: Quantity = Quantity::positive("Pa");
 pub(super) const POISSON: Quantity = Quantity::between(-1.0, 0.5, "");
@@ -42,6 +42,7 @@ pub(crate) fn read_material(mut reader: Reader, start: Material) -> Material {
         heat: reader.field("heat").and_then(|field| read_heat(&field, start.heat)).unwrap_or(start.heat),
         fluid: reader.field("fluid").and_then(|field| read_fluid(&field, start.fluid)).unwrap_or(start.fluid),
         color: reader.field("color").and_then(|field| read_color(&field)).unwrap_or(start.color),
+        finish: reader.field("finish").and_then(|field| field.choice("finish", &Finish::ALL)).unwrap_or(start.finish),
     };
     reader.finish();
     material

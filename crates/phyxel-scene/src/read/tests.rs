@@ -170,9 +170,9 @@ fn closed_choices_list_their_words() {
     );
     assert_eq!(spring, ["scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"spring\" (known: shape)"]);
     assert_eq!(
-        body_problems("skin = { kind = 'isosurface' }"),
+        body_problems("skin = { kind = 'surfels' }"),
         [
-            "scenes/x.toml:9: bodies[0] \"goop\".skin.kind: there is no kind of skin \"isosurface\" (known: particles, mesh)"
+            "scenes/x.toml:9: bodies[0] \"goop\".skin.kind: there is no kind of skin \"surfels\" (known: particles, mesh, isosurface)"
         ]
     );
     assert_eq!(

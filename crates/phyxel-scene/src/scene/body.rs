@@ -174,4 +174,11 @@ pub enum SkinDescription {
         /// Details of the surface of a shape that is no mesh, m; half the spacing if `None`.
         cell: Option<f32>,
     },
+    /// A surface around its particles, made anew for every frame.
+    Isosurface {
+        /// Edge of the cells it is looked for in, m; half the spacing if `None`.
+        cell: Option<f32>,
+        /// Rounds of smoothing; a usual number if `None`.
+        smoothing: Option<u32>,
+    },
 }

@@ -5,6 +5,7 @@
 
 pub mod shape;
 
+use crate::Real;
 use serde::{Deserialize, Serialize};
 pub use shape::{ShapeModel, ShapeSettings};
 
@@ -157,19 +158,20 @@ impl Model {
         }
     }
 
-    /// State of each of its bodies.
+    /// State of each of its bodies; writes the strain of each of its particles.
     pub(crate) fn states(
         &self,
         bodies: &[Body],
         materials: &[Material],
         particles: &Particles,
+        strain: &mut [Real],
     ) -> Vec<(BodyId, BodyState)> {
         match self {
-            Self::Shape(shape) => shape.states(bodies, materials, particles),
+            Self::Shape(shape) => shape.states(bodies, materials, particles, strain),
         }
     }
 
-    /// Skins of those of its bodies that carry one.
+    /// Skins of those of its bodies that carry one; temperatures and strains are left to be filled in.
     pub(crate) fn skins(
         &self,
         bodies: &[Body],

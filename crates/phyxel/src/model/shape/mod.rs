@@ -277,6 +277,7 @@ impl ShapeModel {
         bodies: &[Body],
         materials: &[Material],
         particles: &Particles,
+        strains: &mut [Real],
     ) -> Vec<(BodyId, BodyState)> {
         let derived = self.derived(bodies, materials, particles);
         let misfits = derived.packs.measure(particles);
@@ -289,6 +290,7 @@ impl ShapeModel {
             state.elastic += elastic_energy(tuning, dt, mass, misfit);
             let strain = plasticity::spectral_norm(strain(misfit.rotation, misfit.affine, cluster.plastic));
             state.strain_max = state.strain_max.max(f64::from(strain));
+            cluster.members.iter().for_each(|&i| strains[i as usize] = strains[i as usize].max(strain));
         }
         for (state, &pieces) in states.iter_mut().zip(&derived.pieces) {
             state.pieces = pieces;

@@ -99,7 +99,15 @@ impl Binding {
         });
         let (positions, velocities): (Vec<Vec3>, Vec<Vec3>) = moved.into_iter().unzip();
         let normals = vertex_normals(&positions, &self.triangles);
-        FrameSkin { positions, normals, velocities, triangles: self.triangles.clone(), topology: self.topology }
+        FrameSkin {
+            positions,
+            normals,
+            velocities,
+            temperatures: Vec::new(),
+            strains: Vec::new(),
+            triangles: self.triangles.clone(),
+            topology: self.topology,
+        }
     }
 }
 
