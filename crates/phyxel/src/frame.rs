@@ -65,6 +65,21 @@ pub struct FrameBody {
     pub particles: Range<usize>,
     /// Its skin, if it has one.
     pub skin: Option<FrameSkin>,
+    /// Its surfels, if it is shown by them.
+    pub surfels: Vec<Surfel>,
+}
+
+/// A piece of surface: a flat ellipse with a colour (`[MKN04]` section 5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surfel {
+    /// m.
+    pub centre: Vec3,
+    /// Half axes, across each other; the first turned to the second goes counter-clockwise seen from outside, m.
+    pub axes: [Vec3; 2],
+    /// Red, green, blue in 0..1.
+    pub color: [Real; 3],
+    /// In the scene's scale.
+    pub temperature: Real,
 }
 
 /// A surface of a frame.

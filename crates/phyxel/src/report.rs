@@ -44,7 +44,8 @@ impl World {
             let state = states.get(&id).copied().unwrap_or_default();
             let report = self.report_body(body, state, &temperature[body.range()], skin.as_ref());
             let (name, color, finish) = (material.name.clone(), material.color, material.finish);
-            shown.push(FrameBody { report, material: name, color, finish, particles: body.range(), skin });
+            let particles = body.range();
+            shown.push(FrameBody { report, material: name, color, finish, particles, skin, surfels: Vec::new() });
         }
         Frame {
             index: self.frame,

@@ -28,6 +28,7 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
     let seed = reader.field("seed").and_then(|field| read_seed(&field));
     let gravity = reader.vector("gravity", Quantity::any("m/s2"));
     let camera = reader.field("camera").and_then(|field| read_camera(&field));
+    let poster = reader.precise("poster", Quantity::not_negative("s"));
     let step = reader.field("step").and_then(|field| read_step(&field));
 
     let body_fields = reader.items("bodies");
@@ -62,6 +63,7 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
         seed: seed.unwrap_or(0),
         gravity: gravity.unwrap_or(Settings::default().gravity),
         camera,
+        poster,
         step: step.unwrap_or_default(),
         materials,
         bodies: sound?,

@@ -35,6 +35,8 @@ pub struct Scene {
     pub gravity: Vec3,
     /// From where pictures are taken; `None` leaves it to whoever takes them.
     pub camera: Option<Camera>,
+    /// The moment that shows best what the scene is about, s.
+    pub poster: Option<f64>,
     /// How time is cut into steps.
     pub step: StepDescription,
     /// Materials by name, with their presets worked in; presets that bodies name directly are among them.
@@ -53,6 +55,12 @@ impl Scene {
     /// Number of frames after the first, which shows the start.
     pub fn frames(&self) -> u32 {
         (self.duration * self.frame_rate).round().max(1.0) as u32
+    }
+
+    /// Number of the frame that shows best what the scene is about; the middle one where nothing is said.
+    pub fn poster_frame(&self) -> u32 {
+        let moment = self.poster.unwrap_or(0.5 * self.duration);
+        ((moment * self.frame_rate).round() as u32).min(self.frames())
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) fn find_touches(world: &World, context: &StepContext) -> Vec<Obstacle
         return Vec::new();
     }
     let found = parallel::map(world.bodies.len(), 4, |body| touches_of_body(world, body, &obstacles, context));
-    found.into_iter().flatten().collect()
+    found.concat()
 }
 
 fn touches_of_body(world: &World, body: usize, obstacles: &[Moving], context: &StepContext) -> Vec<ObstacleTouch> {

@@ -25,7 +25,7 @@ const NEXT: Real = 0.05;
 /// Notes all pairs of particles of different bodies (or far parts of one) that touch or are about to.
 pub(crate) fn find_pairs(world: &mut World, dt: Real) {
     let meetings = find_meetings(&world.scratch.bounds, 0.0);
-    let between = parallel::map(meetings.len(), MEETINGS_GRAIN, |k| {
+    let mut found = parallel::map(meetings.len(), MEETINGS_GRAIN, |k| {
         let [a, b] = facing(world, meetings[k]);
         close_pairs(&a, &b, WATCHED, |a, b| is_due(world, a, b, dt))
     });
@@ -38,8 +38,8 @@ pub(crate) fn find_pairs(world: &mut World, dt: Real) {
             apart >= APART * (a.radius + b.radius) && is_due(world, a, b, dt)
         })
     });
-    let within: Vec<_> = within.collect();
-    world.scratch.pairs = between.into_iter().chain(within).flatten().collect();
+    found.extend(within);
+    world.scratch.pairs = found.concat();
 }
 
 /// Whether two particles touch or may touch within the step.
