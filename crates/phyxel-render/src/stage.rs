@@ -1,0 +1,195 @@
+//! A frame as rays see it.
+
+use crate::camera::{Camera, Lens};
+use crate::colour::{self, Range, of_body, to_light};
+use crate::forms;
+use crate::geometry::{Ball, Disc, Geometry, Things};
+use crate::view::{Colouring, View};
+use glam::{Vec3, Vec3A};
+use phyxel::Frame;
+use phyxel::frame::{FrameBody, FrameObstacle};
+use phyxel::material::Finish;
+use phyxel::obstacle;
+use phyxel::particles::Phase;
+
+/// Colour of obstacles where colours mean numbers.
+const NEUTRAL: Vec3 = Vec3::splat(0.42);
+
+/// An endless plane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plane {
+    pub point: Vec3A,
+    pub normal: Vec3A,
+    pub colour: Vec3,
+    pub object: u32,
+}
+
+/// A frame as rays see it.
+pub(crate) struct Stage {
+    pub geometry: Geometry,
+    pub planes: Vec<Plane>,
+    /// Finish of each object.
+    pub finishes: Vec<Finish>,
+    /// Whether any object lets light through.
+    pub has_clear: bool,
+    pub lens: Lens,
+    /// Half the size of what is to be seen, m.
+    pub size: f32,
+    /// Distance of the lines of the grid on floors, m.
+    pub grid: f32,
+    /// Ends of the colour scale, if there is one.
+    pub range: Option<Range>,
+}
+
+impl Stage {
+    pub fn new(frame: &Frame, view: &View) -> Self {
+        let range = view.colouring.is_scale().then(|| view.range.unwrap_or_else(|| find_range(frame, view.colouring)));
+        let mut builder = Builder { things: Things::default(), planes: vec![], finishes: vec![], view, range };
+        for (number, body) in frame.bodies.iter().enumerate() {
+            builder.add_body(frame, number, body);
+        }
+        frame.obstacles.iter().filter(|obstacle| obstacle.visible).for_each(|obstacle| builder.add_obstacle(obstacle));
+        let Builder { things, planes, finishes, .. } = builder;
+        let camera = view.camera.unwrap_or_else(|| Camera::around(frame));
+        let away = camera.eye.distance(camera.target).max(1e-6);
+        let seen = away * (0.5 * camera.field_of_view.to_radians()).tan();
+        let geometry = Geometry::new(things);
+        let size = geometry.bounds().map_or(seen, |(min, max)| (0.5 * (max - min).length()).min(2.0 * seen));
+        Self {
+            geometry,
+            planes,
+            has_clear: finishes.iter().any(|finish| finish.transmission() > 0.3),
+            finishes,
+            lens: Lens::new(&camera, view.width, view.height),
+            size: size.max(1e-6),
+            grid: round_step(0.25 * seen),
+            range,
+        }
+    }
+}
+
+/// The nearest of 1, 2, 5, 10, .. below a length.
+fn round_step(length: f32) -> f32 {
+    let power = libm::powf(10.0, libm::log10f(length.max(1e-30)).floor());
+    let factor = length / power;
+    power
+        * if factor >= 5.0 {
+            5.0
+        } else if factor >= 2.0 {
+            2.0
+        } else {
+            1.0
+        }
+}
+
+/// Smallest and largest value of a frame.
+fn find_range(frame: &Frame, colouring: Colouring) -> Range {
+    let columns = &frame.particles;
+    match colouring {
+        Colouring::Temperature => Range::of(columns.temperature.iter().copied()),
+        Colouring::Strain => Range { low: 0.0, ..Range::of(columns.strain.iter().copied()) },
+        _ => Range { low: 0.0, ..Range::of(columns.velocity.iter().map(|velocity| velocity.length())) },
+    }
+}
+
+struct Builder<'a> {
+    things: Things,
+    planes: Vec<Plane>,
+    finishes: Vec<Finish>,
+    view: &'a View,
+    range: Option<Range>,
+}
+
+impl Builder<'_> {
+    fn add_object(&mut self, finish: Finish) -> u32 {
+        self.finishes.push(finish);
+        self.finishes.len() as u32 - 1
+    }
+
+    fn add_body(&mut self, frame: &Frame, number: usize, body: &FrameBody) {
+        let finish = if self.view.colouring == Colouring::Material { body.finish } else { Finish::Matte };
+        let object = self.add_object(finish);
+        let plain = match self.view.colouring {
+            Colouring::Body => of_body(number),
+            _ => to_light(body.color),
+        };
+        let paint = |value: f32| match self.range {
+            Some(range) => colour::scale(self.view.colouring, range.place(value)),
+            None => plain,
+        };
+        if let Some(skin) = &body.skin {
+            let vertices = &mut self.things.vertices;
+            let first = vertices.positions.len() as u32;
+            vertices.positions.extend(&skin.positions);
+            vertices.normals.extend(&skin.normals);
+            let value = |v: usize| match self.view.colouring {
+                Colouring::Temperature => skin.temperatures.get(v).copied(),
+                Colouring::Strain => skin.strains.get(v).copied(),
+                _ => skin.velocities.get(v).map(|velocity| velocity.length()),
+            };
+            vertices.colours.extend((0..skin.positions.len()).map(|v| paint(value(v).unwrap_or(0.0))));
+            let placed = skin.triangles.iter().map(|corners| (corners.map(|corner| first + corner), object));
+            self.things.triangles.extend(placed);
+        } else {
+            let columns = &frame.particles;
+            let value = |i: usize| match self.view.colouring {
+                Colouring::Temperature => columns.temperature[i],
+                Colouring::Strain => columns.strain[i],
+                _ => columns.velocity[i].length(),
+            };
+            let shown = body.particles.clone().filter(|&i| columns.phase[i] != Phase::Gas);
+            self.things.balls.extend(shown.map(|i| Ball {
+                centre: columns.position[i].into(),
+                radius: columns.radius[i],
+                colour: paint(value(i)),
+                object,
+            }));
+        }
+        self.things.discs.extend(body.surfels.iter().map(|surfel| Disc {
+            centre: surfel.centre.into(),
+            axes: surfel.axes.map(Vec3A::from),
+            normal: surfel.axes[0].cross(surfel.axes[1]).normalize_or(Vec3::Y).into(),
+            colour: if self.range.is_some() { paint(surfel.temperature) } else { to_light(surfel.color) },
+            object,
+        }));
+    }
+
+    fn add_obstacle(&mut self, obstacle: &FrameObstacle) {
+        let object = self.add_object(Finish::Matte);
+        let colour = if self.range.is_some() { NEUTRAL } else { to_light(obstacle.color) };
+        let pose = &obstacle.pose;
+        match &obstacle.geometry {
+            obstacle::Geometry::HalfSpace { normal } => self.planes.push(Plane {
+                point: pose.at.into(),
+                normal: pose.direction(*normal).into(),
+                colour,
+                object,
+            }),
+            obstacle::Geometry::Sphere { radius } => {
+                self.things.balls.push(Ball { centre: pose.at.into(), radius: *radius, colour, object });
+            }
+            geometry => {
+                let Some(form) = forms::surface(geometry) else { return };
+                let vertices = &mut self.things.vertices;
+                let first = vertices.positions.len() as u32;
+                vertices.positions.extend(form.positions.iter().map(|&point| pose.point(point)));
+                vertices.normals.extend(form.normals.iter().map(|&normal| pose.direction(normal)));
+                vertices.colours.resize(vertices.positions.len(), colour);
+                let placed = form.triangles.iter().map(|corners| (corners.map(|corner| first + corner), object));
+                self.things.triangles.extend(placed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_the_grid_are_round() {
+        for (length, step) in [(0.7, 0.5), (1.0, 1.0), (3.0, 2.0), (49.0, 20.0), (0.0123, 0.01)] {
+            assert!((round_step(length) / step - 1.0).abs() < 1e-4, "{length}");
+        }
+    }
+}
