@@ -199,6 +199,67 @@ pub enum ResumeError {
     },
 }
 
+/// The frames of a run cannot be seen again.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// There is no run.
+    #[error("there is no run in \"{folder}\"; give the folder that `phyxel run` wrote to")]
+    NoRun {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// It has no frame.
+    #[error("\"{path}\" holds no frame; run the scene again")]
+    NoFrames {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Its scene cannot be read any more.
+    #[error(
+        "the frames of \"{folder}\" are made again from its scene \"{scene}\", which cannot be used: {source}; \
+         put it back where it was"
+    )]
+    LostScene {
+        /// The folder.
+        folder: PathBuf,
+        /// File or name of the scene.
+        scene: PathBuf,
+        /// What is wrong with it.
+        source: phyxel_scene::LoadError,
+    },
+    /// Its scene has changed.
+    #[error(
+        "the frames of \"{folder}\" are made again from its scene \"{scene}\", which has changed since; put it back as \
+         it was, or run it again"
+    )]
+    OtherScene {
+        /// The folder.
+        folder: PathBuf,
+        /// Name of the scene.
+        scene: String,
+    },
+    /// The frame is not what it was.
+    #[error(
+        "frame {frame} comes out differently from what \"{path}\" says of it: the run was made by another version of \
+         the program, or the file has changed; run the scene again"
+    )]
+    Differs {
+        /// The file.
+        path: PathBuf,
+        /// The frame.
+        frame: u32,
+    },
+    /// A step failed.
+    #[error("after frame {frame}: {source}")]
+    Step {
+        /// The last good frame.
+        frame: u32,
+        /// What went wrong.
+        source: phyxel::StepError,
+    },
+}
+
 /// A run could not be made or kept.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -212,6 +273,9 @@ pub enum RunError {
     /// It cannot be resumed.
     #[error(transparent)]
     Resume(#[from] ResumeError),
+    /// Its frames cannot be seen again.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     /// A file could not be read or written before the first frame.
     #[error(transparent)]
     Prepare(FileError),

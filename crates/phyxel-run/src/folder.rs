@@ -3,6 +3,7 @@
 use crate::durable::temporary_beside;
 use crate::error::{FileError, FolderError, ResumeError, RunError};
 use crate::record::RunRecord;
+use crate::sink::pictures;
 use crate::sink::sequence::Export;
 use std::fs;
 use std::io;
@@ -96,13 +97,14 @@ impl RunFolder {
             move |source| RunError::Prepare(FileError::new(action, path, source))
         };
         fs::create_dir_all(&self.path).map_err(failed("create", &self.path))?;
-        for file in [self.checkpoint(), self.report(), self.frames()] {
+        for file in [self.checkpoint(), self.report(), self.frames(), self.path.join(pictures::FILM)] {
             remove_if_there(&temporary_beside(&file)).map_err(failed("remove", &file))?;
             remove_if_there(&file).map_err(failed("remove", &file))?;
         }
         for export in Export::ALL {
             export.remove_from(&self.path, 0).map_err(RunError::Prepare)?;
         }
+        pictures::remove_from(&self.path, 0).map_err(RunError::Prepare)?;
         record.write(&self.record()).map_err(RunError::Prepare)?;
         record.exports.iter().try_for_each(|export| export.make_folder(&self.path))
     }
@@ -164,6 +166,7 @@ mod tests {
             overrides: vec![],
             world: "ab".into(),
             exports: vec![Export::Obj],
+            source: None,
         }
     }
 

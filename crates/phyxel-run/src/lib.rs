@@ -14,6 +14,7 @@ pub mod lines;
 pub mod options;
 pub mod progress;
 pub mod record;
+pub mod replay;
 pub mod report;
 mod run;
 #[cfg(test)]
@@ -21,12 +22,14 @@ mod sample;
 pub mod sink;
 
 pub use drive::{Ending, Outcome};
-pub use error::{FileError, FolderError, ResumeError, RunError, SinkError};
+pub use error::{FileError, FolderError, ReplayError, ResumeError, RunError, SinkError};
 pub use expect::Finding;
 pub use folder::{Claim, RunFolder};
 pub use options::{CheckpointInterval, MemoryOptions, RunOptions};
 pub use progress::{Advance, Progress};
+pub use replay::{Replay, ReplayOptions};
 pub use report::{Report, Status};
 pub use run::{Run, run_scene_in_memory};
-pub use sink::sequence::{Export, UnknownExport};
+pub use sink::pictures::{FILM, PICTURES, PictureOptions, PictureSink};
+pub use sink::sequence::{Export, ExportContext, UnknownExport};
 pub use sink::{MemorySink, NullSink, Sink};

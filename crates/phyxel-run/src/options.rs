@@ -50,8 +50,10 @@ pub struct RunOptions {
     pub threads: Option<usize>,
     /// Limits and seed for making the world.
     pub build: BuildOptions,
-    /// What was changed in the scene, for messages about other runs.
+    /// What was changed in the scene, to make it again.
     pub overrides: Vec<(String, String)>,
+    /// The scene file, to make it again; `None` for a built-in scene.
+    pub source: Option<PathBuf>,
     /// When checkpoints are written.
     pub checkpoints: CheckpointInterval,
     /// Set it to end the run after the frame at work.

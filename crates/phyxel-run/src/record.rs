@@ -8,7 +8,7 @@ use phyxel::checkpoint;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Version of the folder's layout.
 const FORMAT: u32 = 1;
@@ -31,6 +31,9 @@ pub struct RunRecord {
     pub world: String,
     /// Files made of each frame.
     pub exports: Vec<Export>,
+    /// The scene file; `None` for a built-in scene.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<PathBuf>,
 }
 
 impl RunRecord {
@@ -50,6 +53,7 @@ impl RunRecord {
             overrides: overrides.iter().map(|(path, value)| format!("{path}={value}")).collect(),
             world: format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&checkpoint::encode(world))),
             exports: exports.to_vec(),
+            source: None,
         }
     }
 
@@ -108,6 +112,7 @@ mod tests {
             overrides: vec!["gravity=[0,0,0]".into()],
             world: world.into(),
             exports: vec![Export::Ply],
+            source: Some("scenes/pile.toml".into()),
         }
     }
 

@@ -10,7 +10,8 @@ use crate::progress::Progress;
 use crate::record::RunRecord;
 use crate::report::Spent;
 use crate::sink::Sink;
-use crate::sink::sequence::Export;
+use crate::sink::pictures;
+use crate::sink::sequence::{Export, ExportContext};
 use phyxel::{World, checkpoint, parallel};
 use phyxel_scene::{BuildOptions, Scene};
 use std::fs;
@@ -25,6 +26,7 @@ pub struct Run {
     scene_frames: u32,
     record: RunRecord,
     folder: RunFolder,
+    context: ExportContext,
     /// For a resumed run, bytes of `frames.jsonl` that stay.
     kept: Option<u64>,
     options: RunOptions,
@@ -39,7 +41,10 @@ impl Run {
         let folder = RunFolder::new(&options.folder);
         let there = folder.inspect(options.claim)?;
         let (world, heading) = build(scene, &options.build, options.threads)?;
-        let record = RunRecord::new(&scene.name, heading.seed, &options.overrides, &options.exports, &world);
+        let record = RunRecord {
+            source: options.source.clone(),
+            ..RunRecord::new(&scene.name, heading.seed, &options.overrides, &options.exports, &world)
+        };
         let run = Self {
             world,
             heading,
@@ -47,6 +52,7 @@ impl Run {
             scene_frames: scene.frames(),
             record,
             folder,
+            context: ExportContext { frame_rate: scene.frame_rate, title: scene.title.clone() },
             kept: None,
             options,
         };
@@ -54,6 +60,11 @@ impl Run {
             Some(record) => run.take_up(record),
             None => Ok(run),
         }
+    }
+
+    /// Gives frames to one more sink.
+    pub fn add_sink(&mut self, sink: Box<dyn Sink>) {
+        self.options.sinks.push(sink);
     }
 
     /// The folder its files go into.
@@ -148,6 +159,7 @@ impl Run {
             None => self.folder.prepare_new(&self.record)?,
             Some(_) => {
                 self.record.write(&self.folder.record()).map_err(RunError::Prepare)?;
+                pictures::remove_from(folder, self.world.frames() + 1).map_err(RunError::Prepare)?;
                 for export in Export::ALL {
                     export.remove_from(folder, self.world.frames() + 1).map_err(RunError::Prepare)?;
                 }
@@ -156,7 +168,8 @@ impl Run {
         }
         let lines = FrameLines::open(self.folder.frames(), self.kept.unwrap_or(0)).map_err(RunError::Prepare)?;
         let lines: Box<dyn Sink> = Box::new(lines);
-        Ok(std::iter::once(lines).chain(self.options.exports.iter().map(|export| export.sink(folder))).collect())
+        let exports = self.options.exports.iter().map(|export| export.sink(folder, &self.context));
+        Ok(std::iter::once(lines).chain(exports).collect())
     }
 }
 

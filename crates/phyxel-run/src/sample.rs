@@ -59,5 +59,13 @@ fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<Fram
             volume: None,
         },
     };
-    FrameBody { report, material: "jelly".to_string(), color: [1.0, 0.5, 0.0], finish: Finish::Jelly, particles, skin }
+    FrameBody {
+        report,
+        material: "jelly".to_string(),
+        color: [1.0, 0.5, 0.0],
+        finish: Finish::Jelly,
+        particles,
+        skin,
+        surfels: vec![],
+    }
 }

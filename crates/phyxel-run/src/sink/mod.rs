@@ -1,8 +1,15 @@
 //! Where frames go. A sink takes one frame after the other and keeps none longer than it must.
 
+pub mod bgeo;
+pub mod glb;
+mod look;
 pub mod obj;
+mod obstacles;
+pub mod pictures;
 pub mod ply;
 pub mod sequence;
+pub mod usd;
+pub mod vtk;
 
 use crate::error::SinkError;
 use phyxel::Frame;

@@ -34,14 +34,14 @@ impl Sink for PlySequence {
     }
 }
 
-/// Writes all particles of a frame: position, velocity, radius, temperature, phase (0 solid, 1 fluid, 2 gas) and
-/// the number of the body, whose name is in the header. SI units.
+/// Writes all particles of a frame: position, velocity, radius, temperature, strain, phase (0 solid, 1 fluid, 2 gas)
+/// and the number of the body, whose name is in the header. SI units.
 pub fn write_particles(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     let columns = &frame.particles;
     write_opening(writer, frame)?;
     let count = frame.bodies.iter().map(|body| body.particles.len()).sum::<usize>();
     writeln!(writer, "element vertex {count}")?;
-    for name in ["x", "y", "z", "vx", "vy", "vz", "radius", "temperature"] {
+    for name in ["x", "y", "z", "vx", "vy", "vz", "radius", "temperature", "strain"] {
         writeln!(writer, "property float {name}")?;
     }
     writer.write_all(b"property uchar phase\nproperty uint body\nend_header\n")?;
@@ -51,7 +51,7 @@ pub fn write_particles(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> 
             record.clear();
             push_floats(&mut record, columns.position[i].as_ref());
             push_floats(&mut record, columns.velocity[i].as_ref());
-            push_floats(&mut record, &[columns.radius[i], columns.temperature[i]]);
+            push_floats(&mut record, &[columns.radius[i], columns.temperature[i], columns.strain[i]]);
             record.push(columns.phase[i] as u8);
             record.extend((number as u32).to_le_bytes());
             writer.write_all(&record)?;
@@ -60,13 +60,13 @@ pub fn write_particles(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> 
     Ok(())
 }
 
-/// Writes all skins of a frame as one mesh: position, normal, velocity, colour and number of the body per vertex.
-/// SI units.
+/// Writes all skins of a frame as one mesh: position, normal, velocity, temperature, strain, colour and number of the
+/// body per vertex. SI units.
 pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     let skins = || frame.bodies.iter().enumerate().filter_map(|(i, body)| Some((i, body, body.skin.as_ref()?)));
     write_opening(writer, frame)?;
     writeln!(writer, "element vertex {}", skins().map(|(_, _, skin)| skin.positions.len()).sum::<usize>())?;
-    for name in ["x", "y", "z", "nx", "ny", "nz", "vx", "vy", "vz"] {
+    for name in ["x", "y", "z", "nx", "ny", "nz", "vx", "vy", "vz", "temperature", "strain"] {
         writeln!(writer, "property float {name}")?;
     }
     for name in ["red", "green", "blue"] {
@@ -100,6 +100,8 @@ fn write_vertices(writer: &mut dyn Write, number: u32, body: &FrameBody, skin: &
         push_floats(&mut record, position.as_ref());
         push_floats(&mut record, skin.normals.get(i).copied().unwrap_or_default().as_ref());
         push_floats(&mut record, skin.velocities.get(i).copied().unwrap_or_default().as_ref());
+        let own = [&skin.temperatures, &skin.strains].map(|column| column.get(i).copied().unwrap_or_default());
+        push_floats(&mut record, &own);
         record.extend(color);
         record.extend(number.to_le_bytes());
         writer.write_all(&record)?;
@@ -144,6 +146,7 @@ mod tests {
         assert_eq!(vertices[2]["vz"], Property::Float(-2.0));
         assert_eq!(vertices[2]["radius"], Property::Float(0.25));
         assert_eq!(vertices[2]["temperature"], Property::Float(20.0));
+        assert_eq!(vertices[1]["strain"], Property::Float(0.1));
         assert_eq!(vertices[2]["phase"], Property::UChar(1));
         assert_eq!(vertices[2]["body"], Property::UInt(1));
     }
@@ -155,6 +158,8 @@ mod tests {
         assert_eq!((vertices.len(), faces.len()), (3, 1));
         assert_eq!(vertices[0]["nz"], Property::Float(1.0));
         assert_eq!(vertices[0]["vx"], Property::Float(0.5));
+        assert_eq!(vertices[1]["temperature"], Property::Float(5.0));
+        assert_eq!(vertices[2]["strain"], Property::Float(0.2));
         assert_eq!(vertices[0]["red"], Property::UChar(255));
         assert_eq!(faces[0]["vertex_indices"], Property::ListUInt(vec![0, 1, 2]));
     }

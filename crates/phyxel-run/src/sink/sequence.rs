@@ -1,9 +1,13 @@
-//! Numbered files: one per frame, from 0, in a folder of their own.
+//! Kinds of export. Each has a folder of its own; most write numbered files, one per frame, from 0.
 
 use crate::error::{FileError, RunError};
 use crate::sink::Sink;
+use crate::sink::bgeo::BgeoSequence;
+use crate::sink::glb::{self, GlbSequence};
 use crate::sink::obj::ObjSequence;
 use crate::sink::ply::PlySequence;
+use crate::sink::usd::{self, UsdScene};
+use crate::sink::vtk::{self, VtkSequence};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
@@ -19,6 +23,23 @@ pub enum Export {
     Ply,
     /// Skins and points as Wavefront OBJ.
     Obj,
+    /// Everything as one animated USD scene.
+    Usd,
+    /// Skins and points as binary glTF.
+    Glb,
+    /// Particles and skins as VTK's poly data.
+    Vtk,
+    /// Particles as Houdini's classic geometry.
+    Bgeo,
+}
+
+/// What exports need to know of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportContext {
+    /// Frames per simulated second.
+    pub frame_rate: f64,
+    /// What the scene shows.
+    pub title: String,
 }
 
 /// A word that names no export.
@@ -31,13 +52,26 @@ pub struct UnknownExport {
 
 impl Export {
     /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Ply, Self::Obj];
+    pub const ALL: [Self; 6] = [Self::Ply, Self::Obj, Self::Usd, Self::Glb, Self::Vtk, Self::Bgeo];
 
-    /// The word for it; also the name of its folder and the ending of its files.
+    /// The word for it; also the name of its folder.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ply => "ply",
             Self::Obj => "obj",
+            Self::Usd => "usd",
+            Self::Glb => "glb",
+            Self::Vtk => "vtk",
+            Self::Bgeo => "bgeo",
+        }
+    }
+
+    /// The ending of its files.
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Usd => "usdc",
+            Self::Vtk => "vtp",
+            Self::Ply | Self::Obj | Self::Glb | Self::Bgeo => self.name(),
         }
     }
 
@@ -46,15 +80,23 @@ impl Export {
         match self {
             Self::Ply => &["particles", "skin"],
             Self::Obj => &["frame"],
+            Self::Usd => &[],
+            Self::Glb => &[glb::PREFIX],
+            Self::Vtk => &vtk::PREFIXES,
+            Self::Bgeo => &["particles"],
         }
     }
 
     /// A sink that writes into its folder inside `folder`.
-    pub fn sink(self, folder: &Path) -> Box<dyn Sink> {
+    pub fn sink(self, folder: &Path, context: &ExportContext) -> Box<dyn Sink> {
         let folder = folder.join(self.name());
         match self {
             Self::Ply => Box::new(PlySequence::new(folder)),
             Self::Obj => Box::new(ObjSequence::new(folder)),
+            Self::Usd => Box::new(UsdScene::new(folder, context.clone())),
+            Self::Glb => Box::new(GlbSequence::new(folder)),
+            Self::Vtk => Box::new(VtkSequence::new(folder)),
+            Self::Bgeo => Box::new(BgeoSequence::new(folder)),
         }
     }
 
@@ -75,12 +117,17 @@ impl Export {
                 fs::remove_file(&path).map_err(|source| FileError::new("remove", path, source))?;
             }
         }
-        Ok(())
+        match self {
+            Self::Usd => usd::remove_from(&own, first),
+            Self::Glb => glb::remove_scene(&own),
+            Self::Vtk => vtk::cut_lists(&own, first),
+            Self::Ply | Self::Obj | Self::Bgeo => Ok(()),
+        }
     }
 
     /// Number of the frame a file of this kind is about.
     fn frame_of(self, file: &str) -> Option<u32> {
-        let stem = file.strip_suffix(self.name())?.strip_suffix('.')?;
+        let stem = file.strip_suffix(self.ending())?.strip_suffix('.')?;
         let number = self.prefixes().iter().find_map(|prefix| stem.strip_prefix(prefix)?.strip_prefix('_'))?;
         let digits = number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit());
         if digits { number.parse().ok() } else { None }
@@ -119,7 +166,7 @@ mod tests {
     fn unknown_words_are_answered_with_the_known_ones() {
         assert_eq!("ply".parse(), Ok(Export::Ply));
         let message = "plyy".parse::<Export>().unwrap_err().to_string();
-        assert_eq!(message, "there is no export named \"plyy\"; known: ply, obj");
+        assert_eq!(message, "there is no export named \"plyy\"; known: ply, obj, usd, glb, vtk, bgeo");
     }
 
     #[test]

@@ -1,0 +1,238 @@
+//! Frames as binary glTF 2.0: a file per frame, and one that moves where that is possible.
+//!
+//! A morph target per frame needs the same triangles in all frames, and every viewer loads all of them at once. So each
+//! frame is a file of its own, and only when the run ends, triangles never changed and the sum is small is `scene.glb`
+//! made of them.
+
+mod animate;
+mod document;
+mod frame_file;
+
+use crate::durable::write_file;
+use crate::error::{FileError, SinkError};
+use crate::sink::Sink;
+use crate::sink::look::Look;
+use crate::sink::sequence::numbered;
+use document::{Document, bounds, write_binary};
+use glam::Vec3;
+use phyxel::Frame;
+use phyxel::frame::{FrameBody, FrameSkin};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What the files are called before their number.
+pub(crate) const PREFIX: &str = "frame";
+
+/// Writes `frame_00000.glb` for every frame, and `scene.glb` at the end if all frames fit into one.
+#[derive(Clone, Debug)]
+pub struct GlbSequence {
+    folder: PathBuf,
+}
+
+impl GlbSequence {
+    /// Files go into `folder`, which must be there.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+}
+
+impl Sink for GlbSequence {
+    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+        let path = numbered(&self.folder, PREFIX, frame.index, "glb");
+        write_file(&path, |writer| write_frame(writer, frame))?;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(animate::write_scene(&self.folder)?)
+    }
+}
+
+/// Removes the file of all frames; it is made anew at the end.
+pub(crate) fn remove_scene(folder: &Path) -> Result<(), FileError> {
+    let path = animate::scene_of(folder);
+    match fs::remove_file(&path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(FileError::new("remove", path, source)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the bodies of a frame: skins as triangles, bodies without one as points. SI units.
+pub fn write_frame(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
+    let (mut document, mut numbers) = (Document::default(), Vec::new());
+    for body in &frame.bodies {
+        let mut mesh = match &body.skin {
+            Some(skin) if skin.positions.is_empty() || skin.triangles.is_empty() => continue,
+            Some(skin) => skin_mesh(&mut document, &mut numbers, skin),
+            None if body.particles.is_empty() => continue,
+            None => particle_mesh(&mut document, &mut numbers, frame, body),
+        };
+        let material = document.material(&Look::new(&body.material, body.color, body.finish));
+        mesh["primitives"][0]["material"] = material.into();
+        document.node(&body.report.name, mesh);
+    }
+    let text = document.text(json!({ "frame": frame.index, "time": frame.time }));
+    write_binary(writer, &text, document.bytes, |writer| writer.write_all(&numbers))
+}
+
+fn skin_mesh(document: &mut Document, numbers: &mut Vec<u8>, skin: &FrameSkin) -> Value {
+    let count = skin.positions.len();
+    let normals: Vec<Vec3> = (0..count).map(|i| unit(skin.normals.get(i).copied().unwrap_or_default())).collect();
+    push_vectors(numbers, &skin.positions, count);
+    push_vectors(numbers, &normals, count);
+    push_vectors(numbers, &skin.velocities, count);
+    push_scalars(numbers, &skin.temperatures, count);
+    let before = numbers.len();
+    skin.triangles.as_flattened().iter().for_each(|corner| numbers.extend(corner.to_le_bytes()));
+    let hash = xxh3_64(&numbers[before..]);
+    let mut attributes = json!({
+        "POSITION": document.vectors(count, Some(bounds(&skin.positions))),
+        "NORMAL": document.vectors(count, None),
+    });
+    add_velocity(document, &mut attributes, count);
+    attributes["_TEMPERATURE"] = document.scalars(count).into();
+    let indices = document.corners(skin.triangles.len());
+    json!({
+        "primitives": [{ "attributes": attributes, "indices": indices, "mode": 4 }],
+        "extras": { "triangles": format!("{hash:016x}") },
+    })
+}
+
+fn particle_mesh(document: &mut Document, numbers: &mut Vec<u8>, frame: &Frame, body: &FrameBody) -> Value {
+    let (columns, run) = (&frame.particles, body.particles.clone());
+    let count = run.len();
+    push_vectors(numbers, &columns.position[run.clone()], count);
+    push_vectors(numbers, &columns.velocity[run.clone()], count);
+    push_scalars(numbers, &columns.temperature[run.clone()], count);
+    push_scalars(numbers, &columns.radius[run.clone()], count);
+    let mut attributes = json!({ "POSITION": document.vectors(count, Some(bounds(&columns.position[run]))) });
+    add_velocity(document, &mut attributes, count);
+    attributes["_TEMPERATURE"] = document.scalars(count).into();
+    attributes["_RADIUS"] = document.scalars(count).into();
+    json!({ "primitives": [{ "attributes": attributes, "mode": 0 }] })
+}
+
+/// Velocities as three numbers: Blender 5.0 takes values of our own for each other if some are vectors and some are not.
+fn add_velocity(document: &mut Document, attributes: &mut Value, count: usize) {
+    for (name, place) in ["_VELOCITY_X", "_VELOCITY_Y", "_VELOCITY_Z"].iter().zip(document.coordinates(count)) {
+        attributes[name] = place.into();
+    }
+}
+
+/// A unit vector, also where there is no normal.
+fn unit(normal: Vec3) -> Vec3 {
+    normal.try_normalize().unwrap_or(Vec3::Y)
+}
+
+fn push_vectors(numbers: &mut Vec<u8>, values: &[Vec3], count: usize) {
+    for i in 0..count {
+        let value = values.get(i).copied().unwrap_or_default();
+        numbers.extend_from_slice(value.to_array().map(f32::to_le_bytes).as_flattened());
+    }
+}
+
+fn push_scalars(numbers: &mut Vec<u8>, values: &[f32], count: usize) {
+    (0..count).for_each(|i| numbers.extend(values.get(i).copied().unwrap_or_default().to_le_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::two_bodies;
+    use phyxel_scene::mesh::{Format, read_bytes};
+    use std::sync::Arc;
+
+    /// Text and numbers of a file.
+    fn parts(file: &[u8]) -> (Value, &[u8]) {
+        let length = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
+        assert_eq!(u32::from_le_bytes(file[8..12].try_into().unwrap()) as usize, file.len());
+        (serde_json::from_slice(&file[20..20 + length]).unwrap(), &file[28 + length..])
+    }
+
+    /// The numbers of an accessor.
+    fn floats(file: &[u8], accessor: &Value) -> Vec<f32> {
+        let (document, numbers) = parts(file);
+        let accessor = &document["accessors"][accessor.as_u64().unwrap() as usize];
+        let view = &document["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+        let start = view["byteOffset"].as_u64().unwrap() + accessor["byteOffset"].as_u64().unwrap_or(0);
+        let width = if accessor["type"] == "VEC3" { 3 } else { 1 };
+        let bytes = &numbers[start as usize..][..4 * width * accessor["count"].as_u64().unwrap() as usize];
+        bytes.chunks(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect()
+    }
+
+    /// The sample after some frames: everything moved up.
+    fn moved(index: u32) -> Frame {
+        let mut frame = Frame { index, time: f64::from(index) * 0.5, ..two_bodies() };
+        let up = Vec3::Y * index as f32;
+        frame.particles.position.iter_mut().for_each(|position| *position += up);
+        if let Some(skin) = &mut frame.bodies[0].skin {
+            skin.positions.iter_mut().for_each(|position| *position += up);
+        }
+        frame
+    }
+
+    fn write_all(folder: &Path, frames: &[Frame]) {
+        let mut sink = GlbSequence::new(folder);
+        frames.iter().for_each(|frame| sink.frame(frame).unwrap());
+        sink.finish().unwrap();
+    }
+
+    #[test]
+    fn a_skin_reads_back_as_a_mesh() {
+        let mut file = Vec::new();
+        write_frame(&mut file, &two_bodies()).unwrap();
+        let mesh = read_bytes(Format::Gltf, &file).unwrap();
+        assert_eq!((mesh.positions.len(), mesh.triangles.len()), (3, 1));
+        assert_eq!(mesh.positions[1], Vec3::X);
+    }
+
+    #[test]
+    fn bodies_without_a_skin_are_points_with_their_values() {
+        let mut file = Vec::new();
+        write_frame(&mut file, &two_bodies()).unwrap();
+        let (document, _) = parts(&file);
+        let primitive = &document["meshes"][1]["primitives"][0];
+        assert_eq!((&document["nodes"][1]["name"], &primitive["mode"]), (&json!("drop"), &json!(0)));
+        assert_eq!(floats(&file, &primitive["attributes"]["_VELOCITY_Z"])[0], -2.0);
+        assert_eq!(floats(&file, &primitive["attributes"]["_TEMPERATURE"]), [20.0]);
+        assert_eq!(document["materials"].as_array().unwrap().len(), 1);
+        assert!(document["materials"][0]["extensions"]["KHR_materials_transmission"].is_object());
+    }
+
+    #[test]
+    fn a_frame_without_bodies_is_a_file_too() {
+        let mut file = Vec::new();
+        write_frame(&mut file, &Frame::default()).unwrap();
+        let length = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
+        assert_eq!(file.len(), 20 + length);
+    }
+
+    #[test]
+    fn frames_with_the_same_triangles_become_one_moving_file() {
+        let folder = tempfile::tempdir().unwrap();
+        write_all(folder.path(), &[0, 1, 2].map(moved));
+        let file = fs::read(folder.path().join("scene.glb")).unwrap();
+        let (document, _) = parts(&file);
+        let primitive = &document["meshes"][0]["primitives"][0];
+        assert_eq!(floats(&file, &primitive["attributes"]["POSITION"])[3..6], [1.0, 0.0, 0.0]);
+        assert_eq!(floats(&file, &primitive["targets"][1]["POSITION"])[..3], [0.0, 2.0, 0.0]);
+        let sampler = &document["animations"][0]["samplers"][0];
+        assert_eq!(floats(&file, &sampler["input"]), [0.0, 0.5, 1.0]);
+        assert_eq!(floats(&file, &sampler["output"]), [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn frames_with_other_triangles_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut turned = moved(1);
+        if let Some(skin) = &mut turned.bodies[0].skin {
+            skin.triangles = Arc::new(vec![[0, 2, 1]]);
+        }
+        write_all(folder.path(), &[moved(0), turned]);
+        assert!(!folder.path().join("scene.glb").exists());
+    }
+}

@@ -1,0 +1,164 @@
+//! Frames as pictures and as a film.
+
+use crate::error::{FileError, SinkError};
+use crate::sink::Sink;
+use crate::sink::sequence::numbered;
+use phyxel::Frame;
+use phyxel_render::{Camera, View, render};
+use phyxel_video::{Film, FilmError, FilmSettings, write_png};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folder of the pictures inside that of a run.
+pub const PICTURES: &str = "pictures";
+
+/// File of the film inside the folder of a run, where no other is asked for.
+pub const FILM: &str = "film.mp4";
+
+/// Removes the pictures of the frames from `first` on from the folder of a run; other files stay.
+pub(crate) fn remove_from(folder: &Path, first: u32) -> Result<(), FileError> {
+    let own = folder.join(PICTURES);
+    let Ok(entries) = fs::read_dir(&own) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let number = name.strip_prefix("frame_").and_then(|rest| rest.strip_suffix(".png"));
+        let digits = number.filter(|text| text.len() >= 5 && text.bytes().all(|byte| byte.is_ascii_digit()));
+        if digits.and_then(|text| text.parse().ok()).is_some_and(|frame: u32| frame >= first) {
+            let path = entry.path();
+            fs::remove_file(&path).map_err(|source| FileError::new("remove", path, source))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is made of the pictures of frames.
+#[derive(Clone, Debug, Default)]
+pub struct PictureOptions {
+    /// How they are made.
+    pub view: View,
+    /// Folder for `frame_00000.png` and so on; made if it is not there.
+    pub folder: Option<PathBuf>,
+    /// File for a film.
+    pub film: Option<PathBuf>,
+    /// Frames per second of the film.
+    pub frame_rate: f64,
+}
+
+/// Draws every frame once, as a PNG file and as a picture of a film.
+///
+/// Where the view has no camera, the first frame chooses one for all.
+#[derive(Debug)]
+pub struct PictureSink {
+    options: PictureOptions,
+    film: Option<Film>,
+}
+
+impl PictureSink {
+    /// Checks what can be checked before the first frame, and makes the folder of the film but no file.
+    pub fn new(options: PictureOptions) -> Result<Self, SinkError> {
+        if let Some(parent) = options.film.as_ref().and_then(|film| film.parent()) {
+            fs::create_dir_all(parent).map_err(|source| FileError::new("create", parent, source))?;
+        }
+        Ok(Self { options, film: None })
+    }
+
+    fn add_to_film(&mut self, rgb: &[u8]) -> Result<(), SinkError> {
+        let Some(path) = &self.options.film else { return Ok(()) };
+        let film = match &mut self.film {
+            Some(film) => film,
+            None => {
+                let View { width, height, .. } = self.options.view;
+                let settings = FilmSettings::new(width, height, self.options.frame_rate);
+                self.film.insert(Film::create(path, settings).map_err(film_error)?)
+            }
+        };
+        film.push(rgb).map_err(film_error)
+    }
+}
+
+impl Sink for PictureSink {
+    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+        self.options.view.camera.get_or_insert_with(|| Camera::around(frame));
+        let picture = render(frame, &self.options.view);
+        if let Some(folder) = &self.options.folder {
+            fs::create_dir_all(folder).map_err(|source| FileError::new("create", folder, source))?;
+            let path = numbered(folder, "frame", frame.index, "png");
+            write_png(&path, picture.width, picture.height, &picture.rgb).map_err(film_error)?;
+        }
+        self.add_to_film(&picture.rgb)
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.film.take().map_or(Ok(()), |film| film.finish().map_err(film_error))
+    }
+}
+
+fn film_error(error: FilmError) -> SinkError {
+    SinkError::Other(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::two_bodies;
+
+    fn options(place: &Path) -> PictureOptions {
+        PictureOptions {
+            view: View { width: 64, height: 36, ..View::default() },
+            folder: Some(place.join(PICTURES)),
+            film: Some(place.join("deep/film.mp4")),
+            frame_rate: 30.0,
+        }
+    }
+
+    #[test]
+    fn frames_become_numbered_pictures_and_one_film() {
+        let place = tempfile::tempdir().unwrap();
+        let mut sink = PictureSink::new(options(place.path())).unwrap();
+        for index in 0..3 {
+            sink.frame(&Frame { index, ..two_bodies() }).unwrap();
+        }
+        assert!(!place.path().join("deep/film.mp4").exists(), "nothing half-written");
+        sink.finish().unwrap();
+        assert!(fs::metadata(place.path().join("deep/film.mp4")).unwrap().len() > 100);
+        for index in 0..3 {
+            assert!(place.path().join(format!("pictures/frame_0000{index}.png")).is_file());
+        }
+    }
+
+    #[test]
+    fn the_camera_stays_where_the_first_frame_put_it() {
+        let place = tempfile::tempdir().unwrap();
+        let mut sink = PictureSink::new(PictureOptions { film: None, ..options(place.path()) }).unwrap();
+        sink.frame(&two_bodies()).unwrap();
+        let camera = sink.options.view.camera;
+        let mut moved = two_bodies();
+        moved.bodies.iter_mut().for_each(|body| body.report.bounds[1][0] += 5.0);
+        sink.frame(&moved).unwrap();
+        assert_eq!(sink.options.view.camera, camera);
+    }
+
+    #[test]
+    fn only_own_pictures_from_a_frame_on_are_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join(PICTURES);
+        fs::create_dir(&folder).unwrap();
+        for name in ["frame_00001.png", "frame_00002.png", "frame_x.png", "mine.png"] {
+            fs::write(folder.join(name), b"").unwrap();
+        }
+        remove_from(place.path(), 2).unwrap();
+        let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["frame_00001.png", "frame_x.png", "mine.png"]);
+    }
+
+    #[test]
+    fn a_film_that_cannot_be_is_told_by_name() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("file"), b"").unwrap();
+        let film = Some(place.path().join("file/film.mp4"));
+        let error = PictureSink::new(PictureOptions { film, ..options(place.path()) }).unwrap_err();
+        assert!(error.to_string().contains("file"), "{error}");
+    }
+}

@@ -1,0 +1,134 @@
+//! Exports take frames one by one: what they need does not grow with the number of frames.
+//!
+//! With `PHYXEL_EXPORT_FIGURES=FILE` the measured sizes, times and memory are written to a file.
+#![cfg(target_os = "linux")]
+
+use glam::Vec3;
+use phyxel::Frame;
+use phyxel::frame::{BodyReport, FrameBody, FrameParticles, FrameSkin, PhaseCounts, SkinReport, Span, Topology};
+use phyxel::material::Finish;
+use phyxel::model::ModelKind;
+use phyxel::particles::Phase;
+use phyxel_run::{Export, ExportContext};
+use std::fs;
+use std::sync::Arc;
+
+const FRAMES: u32 = 100;
+const PARTICLES: usize = 100_000;
+/// Along each side of the sheet that is the skin: two triangles for each field.
+const FIELDS: usize = 317;
+/// Of all memory the process ever had, MB.
+const MOST_MEMORY: u64 = 500;
+
+/// Largest memory of this process so far, MB.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+}
+
+fn triangles() -> Arc<Vec<[u32; 3]>> {
+    let at = |i: usize, j: usize| (i * (FIELDS + 1) + j) as u32;
+    let fields = (0..FIELDS * FIELDS).map(|k| (k / FIELDS, k % FIELDS));
+    let halves = fields
+        .flat_map(|(i, j)| [[at(i, j), at(i + 1, j), at(i + 1, j + 1)], [at(i, j), at(i + 1, j + 1), at(i, j + 1)]]);
+    Arc::new(halves.collect())
+}
+
+/// A sheet of points that waves.
+fn wave(count: usize, side: usize, time: f32) -> Vec<Vec3> {
+    let place = |i: usize| Vec3::new((i / side) as f32, 0.0, (i % side) as f32) * 0.01;
+    (0..count).map(place).map(|p| p + Vec3::Y * ripple(10.0 * p.x + time)).collect()
+}
+
+/// Near enough to a sine for a wave.
+fn ripple(x: f32) -> f32 {
+    let x = x.rem_euclid(4.0) - 2.0;
+    0.1 * x * (2.0 - x.abs())
+}
+
+fn frame(index: u32, triangles: &Arc<Vec<[u32; 3]>>) -> Frame {
+    let time = index as f32 / 30.0;
+    let vertices = (FIELDS + 1) * (FIELDS + 1);
+    let skin = FrameSkin {
+        positions: wave(vertices, FIELDS + 1, time),
+        normals: vec![Vec3::Y; vertices],
+        velocities: wave(vertices, FIELDS + 1, 2.0 * time),
+        temperatures: vec![time; vertices],
+        strains: vec![0.1 * time; vertices],
+        triangles: Arc::clone(triangles),
+        topology: Topology { closed: false, pieces: 1, genus: None },
+    };
+    let particles = FrameParticles {
+        position: wave(PARTICLES, 300, time),
+        velocity: wave(PARTICLES, 300, 3.0 * time),
+        radius: vec![0.005; PARTICLES],
+        mass: vec![0.001; PARTICLES],
+        temperature: vec![time; PARTICLES],
+        strain: vec![0.1 * time; PARTICLES],
+        phase: vec![Phase::Solid; PARTICLES],
+    };
+    let half = PARTICLES / 2;
+    let bodies = vec![body("sheet", 0..half, Some(skin)), body("cloud", half..PARTICLES, None)];
+    Frame { index, time: f64::from(time), particles, bodies, ..Frame::default() }
+}
+
+fn body(name: &str, particles: std::ops::Range<usize>, skin: Option<FrameSkin>) -> FrameBody {
+    let report = BodyReport {
+        name: name.to_string(),
+        model: ModelKind::Shape,
+        particles: PhaseCounts { solid: particles.len() as u64, fluid: 0, gas: 0 },
+        pieces: 1,
+        centre: [0.0; 3],
+        bounds: [[0.0; 3], [1.0; 3]],
+        velocity: [0.0; 3],
+        temperature: Span::default(),
+        strain_max: 0.0,
+        broken: 0,
+        merged: 0,
+        skin: SkinReport {
+            kind: "mesh".to_string(),
+            vertices: 0,
+            triangles: 0,
+            closed: None,
+            pieces: None,
+            genus: None,
+            volume: None,
+        },
+    };
+    let (material, color) = ("jelly".to_string(), [1.0, 0.5, 0.0]);
+    FrameBody { report, material, color, finish: Finish::Jelly, particles, skin, surfels: vec![] }
+}
+
+/// Exports one kind and tells the bytes it wrote.
+fn export(kind: Export, triangles: &Arc<Vec<[u32; 3]>>) -> u64 {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join(kind.name());
+    fs::create_dir(&folder).unwrap();
+    let context = ExportContext { frame_rate: 30.0, title: "a sheet and a cloud".to_string() };
+    let mut sink = kind.sink(place.path(), &context);
+    for index in 0..FRAMES {
+        sink.frame(&frame(index, triangles)).unwrap();
+    }
+    sink.finish().unwrap();
+    fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+}
+
+#[test]
+#[ignore = "writes some gigabytes; part of the long tests"]
+fn a_hundred_large_frames_need_little_memory_in_every_kind() {
+    let triangles = triangles();
+    assert!(triangles.len() >= 200_000);
+    let mut lines = String::new();
+    for kind in Export::ALL {
+        let start = std::time::Instant::now();
+        let bytes = export(kind, &triangles);
+        let (seconds, peak) = (start.elapsed().as_secs_f64(), peak());
+        let line = format!("{kind}: {} MB of files in {seconds:.1} s, {peak} MB of memory\n", bytes >> 20);
+        lines.push_str(&line);
+        assert!(bytes > 0 && peak < MOST_MEMORY, "{lines}");
+    }
+    if let Some(path) = std::env::var_os("PHYXEL_EXPORT_FIGURES") {
+        fs::write(path, lines).unwrap();
+    }
+}

@@ -1,0 +1,121 @@
+//! Exports of whole runs: a run that was stopped or killed and went on leaves the same files, byte for byte.
+
+use phyxel_run::{Advance, CheckpointInterval, Claim, Export, Progress, Run, RunOptions};
+use phyxel_scene::Scene;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A skin whose triangles change, one whose triangles stay, a body without, and one that is taken away.
+const BODIES: &str = include_str!("../examples/export_sample/bodies.toml");
+/// Bodies that keep their triangles.
+const SOLIDS: &str = include_str!("../examples/export_sample/solids.toml");
+
+struct Stopper {
+    after: u32,
+    stop: Arc<AtomicBool>,
+}
+
+impl Progress for Stopper {
+    fn frame(&mut self, advance: &Advance) {
+        self.stop.store(advance.frame >= self.after, Ordering::Relaxed);
+    }
+}
+
+/// Runs a scene into a folder, up to a frame if one is given.
+fn run(text: &str, folder: &Path, claim: Claim, stop_after: Option<u32>) {
+    let scene = Scene::read(text, "sample", Path::new(".")).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let options = RunOptions {
+        folder: folder.to_path_buf(),
+        claim,
+        exports: Export::ALL.to_vec(),
+        threads: Some(1),
+        checkpoints: CheckpointInterval { frames: Some(4), seconds: None },
+        stop: Arc::clone(&stop),
+        ..RunOptions::default()
+    };
+    let mut progress = Stopper { after: stop_after.unwrap_or(u32::MAX), stop };
+    Run::prepare(&scene, options).unwrap().execute(&mut progress).unwrap();
+}
+
+/// Every exported file of a run with its content.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let folders = Export::ALL.map(|export| folder.join(export.name()));
+    let entries = folders.iter().flat_map(|own| fs::read_dir(own).unwrap()).map(|entry| entry.unwrap().path());
+    entries.map(|path| (path.strip_prefix(folder).unwrap().to_path_buf(), fs::read(&path).unwrap())).collect()
+}
+
+fn require_same(whole: &Path, parted: &Path) {
+    let (whole, parted) = (files(whole), files(parted));
+    assert_eq!(whole.keys().collect::<Vec<_>>(), parted.keys().collect::<Vec<_>>());
+    for (path, bytes) in &whole {
+        assert!(parted[path] == *bytes, "{} differs", path.display());
+    }
+}
+
+#[test]
+fn a_stopped_run_goes_on_to_the_same_files() {
+    let place = tempfile::tempdir().unwrap();
+    for (name, text) in [("bodies", BODIES), ("solids", SOLIDS)] {
+        let [whole, parted] = ["whole", "parted"].map(|kind| place.path().join(format!("{name}-{kind}")));
+        run(text, &whole, Claim::New, None);
+        run(text, &parted, Claim::New, Some(3));
+        run(text, &parted, Claim::Resume, Some(7));
+        run(text, &parted, Claim::Resume, None);
+        require_same(&whole, &parted);
+    }
+}
+
+#[test]
+fn a_run_that_is_resumed_and_stopped_at_once_leaves_whole_files() {
+    let place = tempfile::tempdir().unwrap();
+    let [once, twice] = ["once", "twice"].map(|kind| place.path().join(kind));
+    run(SOLIDS, &once, Claim::New, Some(3));
+    run(SOLIDS, &twice, Claim::New, Some(3));
+    let scene = Scene::read(SOLIDS, "sample", Path::new(".")).unwrap();
+    let stop = Arc::new(AtomicBool::new(true));
+    let options = RunOptions { folder: twice.clone(), claim: Claim::Resume, stop, ..RunOptions::default() };
+    Run::prepare(&scene, options).unwrap().execute(&mut ()).unwrap();
+    require_same(&once, &twice);
+}
+
+#[test]
+fn a_killed_run_goes_on_from_its_checkpoint_to_the_same_files() {
+    let place = tempfile::tempdir().unwrap();
+    let [whole, killed, later] = ["whole", "killed", "later"].map(|kind| place.path().join(kind));
+    run(BODIES, &whole, Claim::New, None);
+    // As if it had been killed in frame 7: files of that time, but a checkpoint of frame 4.
+    run(BODIES, &killed, Claim::New, Some(4));
+    run(BODIES, &later, Claim::New, Some(7));
+    for (path, bytes) in files(&later) {
+        fs::write(killed.join(path), bytes).unwrap();
+    }
+    let scene = killed.join("usd/scene.usdc");
+    let torn = fs::read(&scene).unwrap();
+    fs::write(&scene, &torn[..torn.len() - 1000]).unwrap();
+    run(BODIES, &killed, Claim::Resume, None);
+    require_same(&whole, &killed);
+}
+
+#[test]
+fn only_bodies_that_keep_their_triangles_make_one_moving_file() {
+    let place = tempfile::tempdir().unwrap();
+    for (name, text, moves) in [("bodies", BODIES, false), ("solids", SOLIDS, true)] {
+        let folder = place.path().join(name);
+        run(text, &folder, Claim::New, None);
+        assert_eq!(folder.join("glb/scene.glb").exists(), moves, "{name}");
+    }
+}
+
+#[test]
+fn a_new_run_in_the_same_folder_leaves_nothing_of_the_old_one() {
+    let place = tempfile::tempdir().unwrap();
+    let [fresh, replaced] = ["fresh", "replaced"].map(|kind| place.path().join(kind));
+    run(SOLIDS, &replaced, Claim::New, None);
+    run(BODIES, &replaced, Claim::Replace, Some(2));
+    run(BODIES, &fresh, Claim::New, Some(2));
+    require_same(&fresh, &replaced);
+}
