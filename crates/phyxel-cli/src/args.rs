@@ -1,9 +1,10 @@
 //! The command line.
 
 use clap::builder::RangedU64ValueParser;
-use clap::{Args as Arguments, Parser, Subcommand};
+use clap::{Args as Arguments, Parser, Subcommand, ValueEnum};
+use phyxel_render::{Camera, Colouring, Quality, Range, View};
 use phyxel_run::Export;
-use phyxel_scene::BuildOptions;
+use phyxel_scene::{BuildOptions, Scene};
 use std::path::PathBuf;
 
 /// Simulates matter that has a temperature: solids that stretch, break, soften, melt and freeze again.
@@ -28,6 +29,34 @@ pub(crate) enum Command {
         scene: String,
         #[command(flatten)]
         options: RunArgs,
+    },
+    /// Make pictures or a film of a finished run
+    Render {
+        /// Folder of the run
+        run: PathBuf,
+        #[command(flatten)]
+        options: RenderArgs,
+    },
+    /// Make files for other programs of a finished run
+    Export {
+        /// Folder of the run
+        run: PathBuf,
+        /// Kinds of files, separated by commas
+        #[arg(required = true, value_name = "KIND", value_delimiter = ',')]
+        kinds: Vec<Export>,
+        #[command(flatten)]
+        options: ReplayArgs,
+    },
+    /// Draw energy, momentum, temperature, phases, strain and times of a run as curves
+    Plot {
+        /// Folder of the run
+        run: PathBuf,
+        /// Folder for the curves [default: plots in that of the run]
+        #[arg(short = 'o', long = "output", value_name = "DIR")]
+        folder: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Find everything that is wrong with a scene, without simulating it
     Check {
@@ -89,6 +118,85 @@ pub(crate) struct CheckArgs {
     pub json: bool,
 }
 
+/// How pictures are made.
+#[derive(Clone, Debug, Default, Arguments)]
+pub(crate) struct LookArgs {
+    /// Size of pictures and films in pixels [default: 1280x720; the demo 854x480]
+    #[arg(long, value_name = "WxH", value_parser = split_size)]
+    pub size: Option<(u32, u32)>,
+    /// What colours mean: material, body, temperature, strain, speed
+    #[arg(long, value_name = "WORD", default_value = "material")]
+    pub color: Colouring,
+    /// Values at the ends of the colour scale [default: those of each frame]
+    #[arg(long, value_name = "LOW:HIGH", value_parser = split_range, allow_hyphen_values = true)]
+    pub range: Option<Range>,
+    /// Work that goes into a picture: preview or high
+    #[arg(long, value_name = "WORD", value_enum, default_value = "preview")]
+    pub quality: QualityWord,
+}
+
+/// Words for the quality of pictures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum QualityWord {
+    /// About a second a picture
+    #[default]
+    Preview,
+    /// About half a minute a picture
+    High,
+}
+
+impl LookArgs {
+    /// The view of a scene's pictures.
+    pub fn view(&self, scene: &Scene, usual: (u32, u32)) -> View {
+        let (width, height) = self.size.unwrap_or(usual);
+        let camera = scene.camera.map(|camera| Camera {
+            eye: camera.eye,
+            target: camera.target,
+            field_of_view: camera.field_of_view,
+        });
+        let quality = match self.quality {
+            QualityWord::Preview => Quality::Preview,
+            QualityWord::High => Quality::High,
+        };
+        View { width, height, camera, colouring: self.color, range: self.range, quality }
+    }
+}
+
+/// Options of what looks at a finished run.
+#[derive(Clone, Debug, Default, Arguments)]
+pub(crate) struct ReplayArgs {
+    /// Frames to look at, for instance 40, 10-90 or 10- [default: all]
+    #[arg(long, value_name = "A-B", value_parser = split_frames)]
+    pub frames: Option<(u32, Option<u32>)>,
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    pub threads: Option<usize>,
+    /// Refuse scenes with more particles than this
+    #[arg(long, value_name = "N")]
+    pub max_particles: Option<usize>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `render`.
+#[derive(Clone, Debug, Default, Arguments)]
+pub(crate) struct RenderArgs {
+    #[command(flatten)]
+    pub replay: ReplayArgs,
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// File for a film [default: film.mp4 in the folder of the run, unless --pictures is given]
+    #[arg(long, value_name = "FILE")]
+    pub video: Option<PathBuf>,
+    /// Make a PNG picture of each frame, in the folder pictures of the run
+    #[arg(long)]
+    pub pictures: bool,
+}
+
 /// Options of `run` and `demo`.
 #[derive(Clone, Debug, Default, Arguments)]
 pub(crate) struct RunArgs {
@@ -100,9 +208,17 @@ pub(crate) struct RunArgs {
     /// Frames to simulate, instead of the scene's duration
     #[arg(long, value_name = "N")]
     pub frames: Option<u32>,
-    /// Files to make of each frame, separated by commas: ply, obj
+    /// Files to make of each frame, separated by commas: ply, obj, usd, glb, vtk, bgeo
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub export: Vec<Export>,
+    /// Make a film of the run
+    #[arg(long, value_name = "FILE")]
+    pub video: Option<PathBuf>,
+    /// Make a PNG picture of each frame, in the folder pictures of the run
+    #[arg(long)]
+    pub pictures: bool,
+    #[command(flatten)]
+    pub look: LookArgs,
     /// A second place for the report
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
@@ -124,6 +240,35 @@ pub(crate) struct RunArgs {
     /// Print the report as JSON, and errors too
     #[arg(long)]
     pub json: bool,
+}
+
+fn split_size(text: &str) -> Result<(u32, u32), String> {
+    let parts =
+        text.split_once(['x', 'X']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    let fits = |side: &u32| (16..=3840).contains(side);
+    match parts {
+        Some((width, height)) if fits(&width) && fits(&height) => Ok((width, height)),
+        _ => Err(format!("\"{text}\" is not a size; write for instance 1280x720, sides from 16 to 3840")),
+    }
+}
+
+fn split_range(text: &str) -> Result<Range, String> {
+    let parts = text.split_once(':').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    match parts {
+        Some((low, high)) if f32::is_finite(low) && f32::is_finite(high) && low < high => Ok(Range { low, high }),
+        _ => Err(format!("\"{text}\" is not a range; write for instance 0:100, the smaller value first")),
+    }
+}
+
+fn split_frames(text: &str) -> Result<(u32, Option<u32>), String> {
+    let bad = || format!("\"{text}\" names no frames; write for instance 40, 10-90 or 10-");
+    let number = |part: &str| part.trim().parse::<u32>().map_err(|_| bad());
+    let frames = match text.split_once('-') {
+        None => (number(text)?, Some(number(text)?)),
+        Some((first, "")) => (number(first)?, None),
+        Some((first, last)) => (number(first)?, Some(number(last)?)),
+    };
+    if frames.1.is_some_and(|last| last < frames.0) { Err(bad()) } else { Ok(frames) }
 }
 
 fn split_setting(text: &str) -> Result<(String, String), String> {
@@ -158,10 +303,22 @@ mod tests {
     }
 
     #[test]
+    fn sizes_ranges_and_frames_are_read_or_refused_with_an_example() {
+        assert_eq!(split_size("640x360"), Ok((640, 360)));
+        assert!(split_size("640").is_err() && split_size("8x8").is_err() && split_size("9999x720").is_err());
+        assert_eq!(split_range("-5:20.5"), Ok(Range { low: -5.0, high: 20.5 }));
+        assert!(split_range("3:3").is_err() && split_range("a:b").is_err() && split_range("0:inf").is_err());
+        assert_eq!(split_frames("40"), Ok((40, Some(40))));
+        assert_eq!(split_frames("10-90"), Ok((10, Some(90))));
+        assert_eq!(split_frames("10-"), Ok((10, None)));
+        assert!(split_frames("9-3").is_err() && split_frames("x").unwrap_err().contains("10-90"));
+    }
+
+    #[test]
     fn exports_are_a_list_of_known_words() {
-        let args = Args::try_parse_from(["phyxel", "--export", "ply,obj"]).unwrap();
-        assert_eq!(args.demo.export, [Export::Ply, Export::Obj]);
+        let args = Args::try_parse_from(["phyxel", "--export", "ply,usd"]).unwrap();
+        assert_eq!(args.demo.export, [Export::Ply, Export::Usd]);
         let message = Args::try_parse_from(["phyxel", "--export", "ply,gif"]).unwrap_err().to_string();
-        assert!(message.contains("gif") && message.contains("known: ply, obj"), "{message}");
+        assert!(message.contains("gif") && message.contains("known: ply, obj, usd, glb, vtk, bgeo"), "{message}");
     }
 }

@@ -22,8 +22,11 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let code = match args.command.unwrap_or(Command::Demo(args.demo)) {
-        Command::Demo(options) => commands::run::run(commands::run::DEMO, &options),
+        Command::Demo(options) => commands::run::demo(&options),
         Command::Run { scene, options } => commands::run::run(&scene, &options),
+        Command::Render { run, options } => commands::replay::render(&run, &options),
+        Command::Export { run, kinds, options } => commands::replay::export(&run, &kinds, &options),
+        Command::Plot { run, folder, json } => commands::plot::plot(&run, folder.as_deref(), json),
         Command::Check { scene, options } => commands::check::check(&scene, &options),
         Command::Bench { name, json } => commands::bench::bench(name.as_deref(), json),
         Command::Scenes { name, json } => commands::scenes::show(name.as_deref(), json),

@@ -2,13 +2,17 @@
 
 use phyxel_run::{Ending, Outcome, Report};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Where the files are and what came out.
-pub(crate) fn of(outcome: &Outcome) -> String {
+pub(crate) fn of(outcome: &Outcome, film: Option<&Path>) -> String {
     let report = &outcome.report;
     let mut text = format!("{} ({}): {}\n", report.scene, report.scene_title, ending(&outcome.ending));
     if let Some(folder) = &outcome.folder {
         line(&mut text, "files", &folder.display().to_string());
+    }
+    if let Some(film) = film {
+        line(&mut text, "film", &film.display().to_string());
     }
     let counts = report.totals.particles;
     line(&mut text, "frames", &format!("{}, {:.3} s simulated", report.frames, report.simulated_seconds));

@@ -82,6 +82,54 @@ fn the_demo_is_what_runs_without_a_command() {
     assert_eq!(names(&desk.path("runs")), ["shape-pile", "shape-pile-2"]);
     let hash = |folder: &str| desk.json(&format!("runs/{folder}/report.json"))["state_hash"].clone();
     assert_eq!(hash("shape-pile"), hash("shape-pile-2"));
+    assert!(desk.path("runs/shape-pile/film.mp4").is_file());
+}
+
+#[test]
+fn a_run_is_filmed_and_pictured_and_a_resumed_one_is_filmed_from_the_start() {
+    let desk = Desk::with_scene(CUBE);
+    let said = desk.call("run scene.toml -o out --frames 4 --video film.mp4 --pictures --size 64x36 --color speed");
+    said.must(0, &[]);
+    assert!(said.out.contains("film.mp4"), "{said:?}");
+    let pictures: Vec<String> = (0..=4).map(|frame| format!("frame_0000{frame}.png")).collect();
+    assert_eq!(names(&desk.path("out/pictures")), pictures);
+    let whole = desk.read("film.mp4");
+    desk.call("run scene.toml -o parted --frames 2 --video parted.mp4 --size 64x36 --color speed").must(0, &[]);
+    let resume = "run scene.toml -o parted --frames 4 --video parted.mp4 --size 64x36 --color speed --resume";
+    desk.call(resume).must(0, &["from the start"]);
+    assert!(desk.read("parted.mp4") == whole);
+    desk.call("run scene.toml -o out --frames 2 --force --quiet").must(0, &[]);
+    assert!(names(&desk.path("out/pictures")).is_empty(), "pictures of the run before are gone");
+}
+
+#[test]
+fn a_finished_run_is_rendered_exported_and_plotted() {
+    let desk = Desk::with_scene(CUBE);
+    desk.call("run scene.toml -o out --frames 6 --quiet").must(0, &[]);
+    let render = desk.call("render out --size 64x36");
+    render.must(0, &[]);
+    assert!(render.out.contains("film.mp4") && desk.path("out/film.mp4").is_file(), "{render:?}");
+    desk.call("render out --pictures --frames 2-3 --size 64x36 --quality high --quiet").must(0, &[]);
+    assert_eq!(names(&desk.path("out/pictures")), ["frame_00002.png", "frame_00003.png"]);
+    desk.call("export out ply,obj --json").must(0, &[]);
+    assert!(desk.path("out/ply/particles_00006.ply").is_file() && desk.path("out/obj/frame_00006.obj").is_file());
+    let plot = desk.call("plot out");
+    plot.must(0, &[]);
+    assert!(plot.out.contains("energy.svg") && desk.path("out/plots/energy.png").is_file(), "{plot:?}");
+}
+
+#[test]
+fn what_is_no_run_cannot_be_looked_at_again() {
+    let desk = Desk::with_scene(CUBE);
+    desk.call("render nowhere").must(2, &["there is no run in", "nowhere"]);
+    desk.call("export nowhere ply").must(2, &["there is no run in"]);
+    desk.call("plot nowhere").must(2, &["nowhere"]);
+    desk.call("run scene.toml -o out --frames 1 --quiet").must(0, &[]);
+    desk.write("scene.toml", CUBE.replace("[0.0, 0.5, 0.0]", "[0.0, 0.7, 0.0]"));
+    desk.call("render out --size 64x36").must(2, &["has changed since"]);
+    desk.call("render out --size 3").must(2, &["1280x720"]);
+    desk.call("render out --color heat").must(2, &["heat", "temperature"]);
+    desk.call("render out --range 5:1").must(2, &["0:100"]);
 }
 
 #[test]

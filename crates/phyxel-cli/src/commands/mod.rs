@@ -2,6 +2,8 @@
 
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod plot;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod scenes;
 

@@ -28,7 +28,15 @@ fn list(json: bool) -> Result<(), Failure> {
     let scenes: Result<Vec<Scene>, _> = builtin::names().map(|name| Scene::load(name, &[])).collect();
     let scenes = scenes?;
     if json {
-        let entry = |scene: &Scene| json!({ "name": scene.name, "title": scene.title, "duration": scene.duration });
+        let entry = |scene: &Scene| {
+            json!({
+                "name": scene.name,
+                "title": scene.title,
+                "duration": scene.duration,
+                "frames": scene.frames(),
+                "poster_frame": scene.poster_frame(),
+            })
+        };
         say::to_stdout(&format!("{:#}", scenes.iter().map(entry).collect::<serde_json::Value>()));
         return Ok(());
     }
