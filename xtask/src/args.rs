@@ -7,10 +7,12 @@ use anyhow::{Context, Result, bail};
 pub const HELP: &str = "\
 The project's chores.
 
-cargo xtask test           every check: formatting, lints, tests, scenes, documentation
-cargo xtask test --quick   without doctests and documentation
-cargo xtask test --long    with long tests (PHYXEL_LONG=1) and a minute of fuzzing for each reader of files
+cargo xtask test           every check: formatting, lints, tests, scenes, documentation, exported files in other programs
+cargo xtask test --quick   without doctests, documentation and other programs
+cargo xtask test --long    with long tests (PHYXEL_LONG=1), Blender, and a minute of fuzzing for each reader of files
+cargo xtask clients        only the exported files in other programs; --long with Blender
 cargo xtask fuzz [TARGET]  only the fuzzing; targets: scene, obj, ply, stl, gltf
+cargo xtask gallery        a picture of every built-in scene, and the page that shows them
 cargo xtask help           this text";
 
 /// What is asked for.
@@ -20,8 +22,12 @@ pub enum Request {
     Help,
     /// The checks.
     Test(Scope),
+    /// Exported files in other programs; in large ones too if true.
+    Clients(bool),
     /// One fuzz target, or all.
     Fuzz(Option<&'static str>),
+    /// The pictures of the scenes.
+    Gallery,
 }
 
 /// How much is checked.
@@ -46,6 +52,9 @@ pub fn read(words: &[String]) -> Result<Request> {
         ["test", "--long"] => Request::Test(Scope::Long),
         ["test", "--help" | "-h"] => Request::Help,
         ["test", "--quick", "--long"] | ["test", "--long", "--quick"] => bail!("--quick and --long exclude each other"),
+        ["clients"] => Request::Clients(false),
+        ["clients", "--long"] => Request::Clients(true),
+        ["gallery"] => Request::Gallery,
         ["fuzz"] => Request::Fuzz(None),
         ["fuzz", target] => {
             let known = fuzz::TARGETS.into_iter().find(|known| known == target);
@@ -69,6 +78,12 @@ mod tests {
     fn the_test_chore_has_three_scopes() {
         let scopes = ["test --quick", "test", "test --long"].map(|line| asked(line).unwrap());
         assert_eq!(scopes, [Scope::Quick, Scope::Usual, Scope::Long].map(Request::Test));
+    }
+
+    #[test]
+    fn other_programs_are_large_only_when_asked_for() {
+        assert_eq!(asked("clients").unwrap(), Request::Clients(false));
+        assert_eq!(asked("clients --long").unwrap(), Request::Clients(true));
     }
 
     #[test]

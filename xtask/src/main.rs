@@ -1,7 +1,9 @@
 //! The project's chores: `cargo xtask test` runs every check there is.
 
 mod args;
+mod clients;
 mod fuzz;
+mod gallery;
 mod plan;
 mod project;
 mod tool;
@@ -17,7 +19,9 @@ fn main() -> ExitCode {
             Ok(())
         }
         Ok(Request::Test(scope)) => plan::test(scope),
+        Ok(Request::Clients(long)) => clients::check(long),
         Ok(Request::Fuzz(target)) => plan::fuzz(target),
+        Ok(Request::Gallery) => gallery::make(),
         Err(error) => Err(error),
     };
     match done {

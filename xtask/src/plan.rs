@@ -1,7 +1,7 @@
 //! The checks, in order. The first that fails ends the chore.
 
 use crate::args::Scope;
-use crate::{fuzz, tool};
+use crate::{clients, fuzz, tool};
 use anyhow::{Context, Result, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -58,6 +58,8 @@ fn steps(scope: Scope) -> Vec<Step> {
         let mut documentation = cargo(&["doc", "--workspace", "--no-deps"]);
         documentation.env("RUSTDOCFLAGS", "-D warnings");
         steps.push(Step::command("documentation", documentation));
+        let long = scope == Scope::Long;
+        steps.push(Step::new("exported files, opened by other programs", move || clients::check(long)));
     }
     if scope == Scope::Long {
         steps.extend(fuzz_steps(fuzz::TARGETS.to_vec()));
@@ -130,6 +132,12 @@ mod tests {
             assert!(names[0].contains("cargo fmt") && names[1].contains("cargo clippy"), "{names:?}");
             assert!(names[2].contains("scene"), "{names:?}");
         }
+    }
+
+    #[test]
+    fn all_but_the_quick_scope_open_exported_files() {
+        let opened = |scope| names(scope).iter().any(|name| name.contains("exported files"));
+        assert_eq!([Scope::Quick, Scope::Usual, Scope::Long].map(opened), [false, true, true]);
     }
 
     #[test]

@@ -8,12 +8,16 @@ use std::process::Command;
 use support::{files_below, root, texts};
 
 /// Crate, and the crates of the workspace it may know. A crate that is not here fails the test.
-const MAY_KNOW: [(&str, &[&str]); 6] = [
+const MAY_KNOW: [(&str, &[&str]); 9] = [
     ("phyxel-laws", &[]),
     ("phyxel", &["phyxel-laws"]),
     ("phyxel-scene", &["phyxel"]),
-    ("phyxel-run", &["phyxel", "phyxel-scene"]),
-    ("phyxel-cli", &["phyxel", "phyxel-scene", "phyxel-run"]),
+    // Scenes in its tests only.
+    ("phyxel-render", &["phyxel", "phyxel-scene"]),
+    ("phyxel-video", &[]),
+    ("phyxel-plot", &[]),
+    ("phyxel-run", &["phyxel", "phyxel-scene", "phyxel-render", "phyxel-video"]),
+    ("phyxel-cli", &["phyxel", "phyxel-scene", "phyxel-run", "phyxel-render", "phyxel-plot"]),
     ("xtask", &["phyxel", "phyxel-scene"]),
 ];
 
