@@ -3,7 +3,6 @@
 use crate::frame::Topology;
 use crate::parallel;
 use glam::{DVec3, Vec3};
-use std::collections::HashMap;
 
 /// Unit normals at vertices, each triangle weighted by its area. Zero where there is no triangle.
 pub(crate) fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
@@ -27,34 +26,38 @@ pub(crate) fn enclosed_volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64
 
 /// Looks at the edges of a surface.
 pub(crate) fn topology(triangles: &[[u32; 3]]) -> Topology {
-    let mut edges: HashMap<(u32, u32), (u32, i32)> = HashMap::new();
-    let mut parent: HashMap<u32, u32> = HashMap::new();
+    let count = triangles.iter().flatten().max().map_or(0, |&last| last as usize + 1);
+    // Each vertex points to one of its surface; those without a triangle to nothing.
+    let mut parent = vec![u32::MAX; count];
+    // Both ends of each edge, the smaller first, and whether it is run along from there.
+    let mut edges: Vec<(u32, u32, bool)> = Vec::with_capacity(3 * triangles.len());
     for &[a, b, c] in triangles {
         for (from, to) in [(a, b), (b, c), (c, a)] {
-            let (edge, way) = if from < to { ((from, to), 1) } else { ((to, from), -1) };
-            let entry = edges.entry(edge).or_default();
-            *entry = (entry.0 + 1, entry.1 + way);
+            edges.push((from.min(to), from.max(to), from < to));
             let (x, y) = (root(&mut parent, from), root(&mut parent, to));
-            parent.insert(x.max(y), x.min(y));
+            parent[x.max(y) as usize] = x.min(y);
         }
     }
-    let vertices: Vec<u32> = parent.keys().copied().collect();
-    let pieces = vertices.iter().filter(|&&v| root(&mut parent, v) == v).count();
-    let closed = !triangles.is_empty() && edges.values().all(|&(count, ways)| count == 2 && ways == 0);
-    let euler = vertices.len() as i64 - edges.len() as i64 + triangles.len() as i64;
+    parallel::sort_by_key(&mut edges, |&edge| edge);
+    let sides = || edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+    let closed = !triangles.is_empty() && sides().all(|side| side.len() == 2 && side[0].2 != side[1].2);
+    let vertices = parent.iter().filter(|&&up| up != u32::MAX).count();
+    let pieces = (0..count as u32).filter(|&vertex| parent[vertex as usize] == vertex).count();
+    let euler = vertices as i64 - sides().count() as i64 + triangles.len() as i64;
     Topology { closed, pieces: pieces as u32, genus: (closed && pieces == 1).then_some((2 - euler) / 2) }
 }
 
-fn root(parent: &mut HashMap<u32, u32>, mut vertex: u32) -> u32 {
-    loop {
-        let up = *parent.entry(vertex).or_insert(vertex);
-        if up == vertex {
-            return vertex;
-        }
-        let further = parent[&up];
-        parent.insert(vertex, further);
+/// The vertex that stands for the surface of a vertex.
+fn root(parent: &mut [u32], mut vertex: u32) -> u32 {
+    if parent[vertex as usize] == u32::MAX {
+        parent[vertex as usize] = vertex;
+    }
+    while parent[vertex as usize] != vertex {
+        let up = parent[parent[vertex as usize] as usize];
+        parent[vertex as usize] = up;
         vertex = up;
     }
+    vertex
 }
 
 #[cfg(test)]
@@ -75,6 +78,13 @@ mod tests {
     fn a_missing_or_turned_face_opens_it() {
         assert!(!topology(&FACES[..3]).closed);
         assert!(!topology(&[[0, 1, 2], FACES[1], FACES[2], FACES[3]]).closed);
+    }
+
+    #[test]
+    fn surfaces_and_lone_vertices_are_told_apart() {
+        let apart: Vec<[u32; 3]> = FACES.iter().chain(&FACES.map(|face| face.map(|i| i + 7))).copied().collect();
+        assert_eq!(topology(&apart), Topology { closed: true, pieces: 2, genus: None });
+        assert_eq!(topology(&[]), Topology { closed: false, pieces: 0, genus: None });
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Benchmarks: what a step costs, per element, on one thread and on all.
+//! Benchmarks: what steps, skins and pictures cost, per element, on one thread and on all.
 //!
 //! Every row carries a fingerprint of the state it ended in, so that a faster run that computes something else
 //! is seen at once. Claims of speed are ratios of rows of one table, on one machine.
 
+mod picture;
 mod shape;
 
 use phyxel::parallel;
@@ -74,7 +75,7 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 4] = [
+pub const ALL: [Benchmark; 6] = [
     Benchmark {
         name: "shape-source",
         about: "100 objects of 100 points in 8 clusters, quadratic, as the source's figure 8",
@@ -91,6 +92,12 @@ pub const ALL: [Benchmark; 4] = [
         run: shape::massive,
     },
     Benchmark { name: "shape-scaling", about: "matching from 1,000 to 1,000,000 points", run: shape::scaling },
+    Benchmark {
+        name: "picture",
+        about: "a preview of the start of shape-pile, 139,480 triangles",
+        run: picture::pictures,
+    },
+    Benchmark { name: "skin", about: "an isosurface around 100,000 particles", run: picture::skins },
 ];
 
 /// Runs the benchmarks whose names begin with `name` (all if `None`) on one and on all threads, and hands over
