@@ -18,6 +18,7 @@ class Expected:
         facts = json.loads((self.folder / "expected.json").read_text())
         self.title = facts["title"]
         self.frame_rate = facts["frame_rate"]
+        self.picture = tuple(facts["picture"])
         self.frames = facts["frames"]
         self.looked_at = [self.frames[number] for number in facts["looked_at"]]
 

@@ -1,4 +1,5 @@
-//! Exported files, opened by other people's programs: OpenUSD, VTK, meshio, splashsurf, the Khronos validator, Blender.
+//! Films and exported files, opened by other people's programs: FFmpeg's libraries, OpenUSD, VTK, meshio, splashsurf, the
+//! Khronos validator, Blender.
 //!
 //! The programs are fetched into the folder of build outputs and stay there as long as the lists of them do. Where they
 //! cannot be fetched, a line says so and the check passes: files of ours must not depend on somebody's server.
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Checks with the readers of `requirements.txt`.
-const CHECKS: [&str; 5] = ["usd", "vtk", "ply", "glb", "bgeo"];
+const CHECKS: [&str; 6] = ["film", "usd", "vtk", "ply", "glb", "bgeo"];
 /// Checks with those of `requirements-long.txt`, which are large.
 const LONG_CHECKS: [&str; 1] = ["blender"];
 
@@ -35,7 +36,7 @@ pub fn check(long: bool) -> Result<()> {
     if python.is_ok() || node.is_ok() || matches!(blender, Some(Ok(_))) {
         place.make_samples()?;
     }
-    place.run_checks("OpenUSD, VTK, meshio and splashsurf", python, &CHECKS)?;
+    place.run_checks("FFmpeg's libraries, OpenUSD, VTK, meshio and splashsurf", python, &CHECKS)?;
     place.validate(node)?;
     blender.map_or(Ok(()), |blender| place.run_checks("Blender", blender, &LONG_CHECKS))
 }

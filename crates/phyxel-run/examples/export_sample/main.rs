@@ -6,13 +6,17 @@
 use glam::Vec3;
 use phyxel::Frame;
 use phyxel::frame::FrameBody;
-use phyxel_run::{Claim, Export, Run, RunOptions, Sink, SinkError};
+use phyxel_render::View;
+use phyxel_run::{Claim, Export, FILM, PICTURES, PictureOptions, PictureSink, Run, RunOptions, Sink, SinkError};
 use phyxel_scene::Scene;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Size of pictures and films, pixels.
+const PICTURE: (u32, u32) = (320, 180);
 
 /// Scenes beside the built-in one, by name.
 const SCENES: [(&str, &str); 2] = [("bodies", include_str!("bodies.toml")), ("solids", include_str!("solids.toml"))];
@@ -29,12 +33,19 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn export(scene: &Scene, frames: u32, folder: &Path) -> Result<(), Box<dyn Error>> {
     let witness = Witness::default();
+    let (width, height) = PICTURE;
+    let pictures = PictureSink::new(PictureOptions {
+        view: View { width, height, ..View::default() },
+        folder: Some(folder.join(PICTURES)),
+        film: Some(folder.join(FILM)),
+        frame_rate: scene.frame_rate,
+    })?;
     let options = RunOptions {
         folder: folder.to_path_buf(),
         claim: Claim::Replace,
         frames: Some(frames),
         exports: Export::ALL.to_vec(),
-        sinks: vec![Box::new(witness.clone())],
+        sinks: vec![Box::new(witness.clone()), Box::new(pictures)],
         ..RunOptions::default()
     };
     Run::prepare(scene, options)?.execute(&mut ())?;
@@ -42,6 +53,7 @@ fn export(scene: &Scene, frames: u32, folder: &Path) -> Result<(), Box<dyn Error
     let expected = json!({
         "title": scene.title,
         "frame_rate": scene.frame_rate,
+        "picture": [width, height],
         "looked_at": [0, frames / 2, frames],
         "frames": seen,
     });
