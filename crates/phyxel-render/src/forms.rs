@@ -12,14 +12,17 @@ const ROWS: u32 = 16;
 
 /// A surface in its own frame.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Form {
+pub struct Form {
+    /// m.
     pub positions: Vec<Vec3>,
+    /// Unit vectors, outward.
     pub normals: Vec<Vec3>,
+    /// Counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
 }
 
 /// The surface of an obstacle; `None` for planes and balls, which need no triangles.
-pub(crate) fn surface(geometry: &Geometry) -> Option<Form> {
+pub fn surface(geometry: &Geometry) -> Option<Form> {
     match geometry {
         Geometry::HalfSpace { .. } | Geometry::Sphere { .. } => None,
         Geometry::Box { size } => Some(cuboid(*size * 0.5)),

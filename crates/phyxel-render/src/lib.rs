@@ -20,6 +20,7 @@ mod view;
 
 pub use camera::Camera;
 pub use colour::Range;
+pub use forms::{Form, surface};
 pub use picture::Picture;
 pub use view::{Colouring, Quality, UnknownColouring, View};
 

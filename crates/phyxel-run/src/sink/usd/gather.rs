@@ -31,7 +31,7 @@ pub(super) fn gather<E>(frame: &Frame, take: &mut Take<'_, E>) -> Result<(), E> 
         })?;
     }
     for obstacle in frame.obstacles.iter().filter(|obstacle| obstacle.visible) {
-        let Some(form) = form_of(&obstacle.geometry) else { continue };
+        let form = form_of(&obstacle.geometry);
         let double_sided = matches!(obstacle.geometry, Geometry::HalfSpace { .. });
         let look = Look::of_obstacle(obstacle.color);
         let prim = NewPrim { place: Place::Obstacle, name: obstacle.name.clone(), form, look, double_sided };
@@ -65,17 +65,16 @@ fn give_particles<E>(frame: &Frame, body: &FrameBody, put: &mut Put<'_, E>) -> R
     put(Property::Strain, Value::Floats(&columns.strain[run]))
 }
 
-/// The prim that shows an obstacle; distances on a grid have no surface to show.
-fn form_of(geometry: &Geometry) -> Option<Form> {
-    Some(match geometry {
-        Geometry::HalfSpace { .. } | Geometry::Mesh { .. } => Form::Mesh,
+/// The prim that shows an obstacle.
+fn form_of(geometry: &Geometry) -> Form {
+    match geometry {
+        Geometry::HalfSpace { .. } | Geometry::Mesh { .. } | Geometry::Grid(_) => Form::Mesh,
         Geometry::Box { .. } => Form::Cube,
         Geometry::Sphere { .. } => Form::Sphere,
         Geometry::Capsule { .. } => Form::Capsule,
         Geometry::Cylinder { .. } => Form::Cylinder,
         Geometry::Cone { .. } => Form::Cone,
-        Geometry::Grid(_) => return None,
-    })
+    }
 }
 
 fn give_obstacle<E>(frame: &Frame, obstacle: &FrameObstacle, put: &mut Put<'_, E>) -> Result<(), E> {
@@ -100,7 +99,10 @@ fn give_obstacle<E>(frame: &Frame, obstacle: &FrameObstacle, put: &mut Put<'_, E
         Geometry::Cylinder { radius, height } | Geometry::Cone { radius, height } => {
             give_round(*radius, *height, 0.5 * height, put)?;
         }
-        Geometry::Grid(_) => {}
+        grid @ Geometry::Grid(_) => {
+            let form = phyxel_render::surface(grid).unwrap_or_default();
+            give_surface(&form.positions, &form.triangles, put)?;
+        }
     }
     put(Property::Transform, Value::Matrix(matrix(&obstacle.pose, scale)))
 }
