@@ -121,7 +121,7 @@ pub(crate) struct CheckArgs {
 /// How pictures are made.
 #[derive(Clone, Debug, Default, Arguments)]
 pub(crate) struct LookArgs {
-    /// Size of pictures and films in pixels [default: 1280x720; the demo 854x480]
+    /// Size of pictures and films in pixels [default: 1280x720; the demo 768x432]
     #[arg(long, value_name = "WxH", value_parser = split_size)]
     pub size: Option<(u32, u32)>,
     /// What colours mean: material, body, temperature, strain, speed

@@ -71,7 +71,7 @@ impl Canvas<'_> {
     }
 
     fn preview(&self) -> Vec<Vec3> {
-        let pass = Pass { number: 0, rays: 2, jitter: false };
+        let pass = Pass { number: 0, rays: 1, jitter: false };
         let seen = self.smooth(&self.look(pass));
         self.map_pixels(|x, y| {
             let own = self.light_of(&seen[self.place(x, y)]);

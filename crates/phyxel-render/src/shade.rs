@@ -267,7 +267,10 @@ impl Stage {
         let finish = self.finishes[surface.object as usize];
         let mut parts = self.sun_on(surface, view, finish, dice.pair());
         parts.around += 0.75 * ambient(surface.normal);
-        parts.other = self.mirrored_and_through(surface, view, finish, depth, dice);
+        // What a coat of paint mirrors is too little to be followed a second time.
+        if finish.metalness() > 0.0 || finish.transmission() > 0.3 {
+            parts.other = self.mirrored_and_through(surface, view, finish, depth, dice);
+        }
         self.haze(parts.total(), view, surface.distance)
     }
 

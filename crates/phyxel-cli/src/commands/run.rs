@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(crate) const DEMO: &str = "shape-pile";
 
 /// Size of the demo's film, pixels: it is done within two minutes on two cores.
-const DEMO_SIZE: (u32, u32) = (854, 480);
+const DEMO_SIZE: (u32, u32) = (768, 432);
 
 /// Simulates the demo and makes a film of it.
 pub(crate) fn demo(args: &RunArgs) -> Result<ExitCode, Failure> {

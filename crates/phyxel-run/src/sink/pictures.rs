@@ -3,11 +3,13 @@
 use crate::error::{FileError, SinkError};
 use crate::sink::Sink;
 use crate::sink::sequence::numbered;
-use phyxel::Frame;
+use phyxel::{Frame, parallel};
 use phyxel_render::{Camera, View, render};
 use phyxel_video::{Film, FilmError, FilmSettings, write_png};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
 
 /// Folder of the pictures inside that of a run.
 pub const PICTURES: &str = "pictures";
@@ -47,11 +49,19 @@ pub struct PictureOptions {
 
 /// Draws every frame once, as a PNG file and as a picture of a film.
 ///
-/// Where the view has no camera, the first frame chooses one for all.
+/// It does so on a thread of its own, one frame behind, so that the simulation goes on meanwhile. Where the view has no
+/// camera, the first frame chooses one for all.
 #[derive(Debug)]
 pub struct PictureSink {
-    options: PictureOptions,
-    film: Option<Film>,
+    options: Option<PictureOptions>,
+    painter: Option<Painter>,
+}
+
+/// The thread that draws.
+#[derive(Debug)]
+struct Painter {
+    frames: SyncSender<Frame>,
+    thread: JoinHandle<Result<(), SinkError>>,
 }
 
 impl PictureSink {
@@ -60,38 +70,61 @@ impl PictureSink {
         if let Some(parent) = options.film.as_ref().and_then(|film| film.parent()) {
             fs::create_dir_all(parent).map_err(|source| FileError::new("create", parent, source))?;
         }
-        Ok(Self { options, film: None })
+        Ok(Self { options: Some(options), painter: None })
     }
 
-    fn add_to_film(&mut self, rgb: &[u8]) -> Result<(), SinkError> {
-        let Some(path) = &self.options.film else { return Ok(()) };
-        let film = match &mut self.film {
-            Some(film) => film,
-            None => {
-                let View { width, height, .. } = self.options.view;
-                let settings = FilmSettings::new(width, height, self.options.frame_rate);
-                self.film.insert(Film::create(path, settings).map_err(film_error)?)
-            }
-        };
-        film.push(rgb).map_err(film_error)
+    /// What the thread that draws came to.
+    fn join(&mut self) -> Result<(), SinkError> {
+        let Some(Painter { frames, thread }) = self.painter.take() else { return Ok(()) };
+        drop(frames);
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
 impl Sink for PictureSink {
     fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
-        self.options.view.camera.get_or_insert_with(|| Camera::around(frame));
-        let picture = render(frame, &self.options.view);
-        if let Some(folder) = &self.options.folder {
+        if let Some(options) = self.options.take() {
+            // As many threads as the simulation has, but others: neither waits for the other.
+            let threads = parallel::threads();
+            let (frames, arriving) = sync_channel::<Frame>(1);
+            let thread = std::thread::spawn(move || parallel::with_threads(Some(threads), || paint(options, arriving)));
+            self.painter = Some(Painter { frames, thread });
+        }
+        match &self.painter {
+            Some(painter) if painter.frames.send(frame.clone()).is_ok() => Ok(()),
+            // It has ended early: it says why.
+            _ => self.join(),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.join()
+    }
+}
+
+/// Draws frames until there are no more.
+fn paint(mut options: PictureOptions, frames: Receiver<Frame>) -> Result<(), SinkError> {
+    let mut film: Option<Film> = None;
+    for frame in frames {
+        options.view.camera.get_or_insert_with(|| Camera::around(&frame));
+        let picture = render(&frame, &options.view);
+        if let Some(folder) = &options.folder {
             fs::create_dir_all(folder).map_err(|source| FileError::new("create", folder, source))?;
             let path = numbered(folder, "frame", frame.index, "png");
             write_png(&path, picture.width, picture.height, &picture.rgb).map_err(film_error)?;
         }
-        self.add_to_film(&picture.rgb)
+        if let Some(path) = &options.film {
+            let film = match &mut film {
+                Some(film) => film,
+                None => {
+                    let settings = FilmSettings::new(picture.width, picture.height, options.frame_rate);
+                    film.insert(Film::create(path, settings).map_err(film_error)?)
+                }
+            };
+            film.push(&picture.rgb).map_err(film_error)?;
+        }
     }
-
-    fn finish(&mut self) -> Result<(), SinkError> {
-        self.film.take().map_or(Ok(()), |film| film.finish().map_err(film_error))
-    }
+    film.map_or(Ok(()), |film| film.finish().map_err(film_error))
 }
 
 fn film_error(error: FilmError) -> SinkError {
@@ -132,11 +165,25 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let mut sink = PictureSink::new(PictureOptions { film: None, ..options(place.path()) }).unwrap();
         sink.frame(&two_bodies()).unwrap();
-        let camera = sink.options.view.camera;
-        let mut moved = two_bodies();
-        moved.bodies.iter_mut().for_each(|body| body.report.bounds[1][0] += 5.0);
-        sink.frame(&moved).unwrap();
-        assert_eq!(sink.options.view.camera, camera);
+        // The same again, but the report says that the bodies reach farther.
+        let mut far = Frame { index: 1, ..two_bodies() };
+        far.bodies.iter_mut().for_each(|body| body.report.bounds[1][0] += 5.0);
+        sink.frame(&far).unwrap();
+        sink.finish().unwrap();
+        let read = |index| fs::read(place.path().join(format!("pictures/frame_0000{index}.png"))).unwrap();
+        assert!(read(0) == read(1));
+    }
+
+    #[test]
+    fn an_error_of_the_thread_that_draws_is_told_at_the_latest_at_the_end() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("file"), b"").unwrap();
+        let folder = Some(place.path().join("file"));
+        let mut sink = PictureSink::new(PictureOptions { folder, ..options(place.path()) }).unwrap();
+        let told = (0..5).map(|index| sink.frame(&Frame { index, ..two_bodies() })).find(Result::is_err);
+        let error = told.unwrap_or_else(|| sink.finish()).unwrap_err().to_string();
+        assert!(error.contains("file"), "{error}");
+        assert!(!place.path().join("deep/film.mp4").exists());
     }
 
     #[test]
