@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use glam::{Quat, Vec3};
 use phyxel::body::Pose;
-use phyxel::checkpoint::{decode, encode};
+use phyxel::checkpoint::{FORMAT, decode, encode};
 use phyxel::command::{Command, Drag, Region, Setting, Target};
 use phyxel::material::{Friction, Material, Plasticity};
 use phyxel::model::shape::{ShapeMode, ShapeSettings};
@@ -76,7 +76,7 @@ fn damaged_and_foreign_checkpoints_are_refused() {
     }
     let mut newer = bytes;
     newer[8] = 99;
-    assert_eq!(decode(&newer).unwrap_err(), CheckpointError::Version { found: 99, known: 1 });
+    assert_eq!(decode(&newer).unwrap_err(), CheckpointError::Version { found: 99, known: FORMAT });
 }
 
 fn one_body() -> World {
