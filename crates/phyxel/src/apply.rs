@@ -116,7 +116,9 @@ impl World {
             Setting::Temperature(temperature) => {
                 WorldError::require(temperature.is_finite(), owner, "temperature", temperature, "finite")?;
                 let heat = self.materials[self.bodies[id.0 as usize].material.0 as usize].heat;
-                self.particles.enthalpy[range].fill(heat.enthalpy(temperature));
+                let before = self.heat_of(range.clone());
+                self.particles.enthalpy[range.clone()].fill(heat.enthalpy(temperature));
+                self.heat_in += self.heat_of(range) - before;
             }
             Setting::Velocity(velocity) => {
                 finite(velocity, owner, "velocity")?;

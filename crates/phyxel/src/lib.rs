@@ -13,6 +13,7 @@ mod contact;
 pub mod error;
 pub mod frame;
 mod grid;
+mod heat;
 pub mod material;
 pub mod model;
 pub mod obstacle;

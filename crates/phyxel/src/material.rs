@@ -91,18 +91,20 @@ impl Default for Heat {
 
 impl Heat {
     /// Enthalpy at a temperature, J/kg, counted from temperature 0; molten above the melting point.
-    pub fn enthalpy(&self, temperature: Real) -> Real {
+    pub fn enthalpy(&self, temperature: Real) -> f64 {
         let latent = if self.melting.is_some_and(|melting| temperature > melting) { self.latent } else { 0.0 };
-        self.specific_heat * temperature + latent
+        f64::from(self.specific_heat) * f64::from(temperature) + f64::from(latent)
     }
 
     /// Temperature at an enthalpy: constant at the melting point while latent heat is taken up.
-    pub fn temperature(&self, enthalpy: Real) -> Real {
-        let solid = enthalpy / self.specific_heat;
-        match self.melting {
-            Some(melting) if solid > melting => melting.max((enthalpy - self.latent) / self.specific_heat),
+    pub fn temperature(&self, enthalpy: f64) -> Real {
+        let specific = f64::from(self.specific_heat);
+        let solid = enthalpy / specific;
+        let temperature = match self.melting.map(f64::from) {
+            Some(melting) if solid > melting => melting.max((enthalpy - f64::from(self.latent)) / specific),
             _ => solid,
-        }
+        };
+        temperature as Real
     }
 }
 

@@ -60,7 +60,7 @@ pub struct Particle {
     /// Radius of the sphere it touches others with, m.
     pub radius: Real,
     /// J/kg.
-    pub enthalpy: Real,
+    pub enthalpy: f64,
     /// State of aggregation.
     pub phase: Phase,
     /// The body it belongs to.
@@ -124,8 +124,8 @@ pub struct Particles {
     pub mass: Vec<Real>,
     /// m.
     pub radius: Vec<Real>,
-    /// J/kg.
-    pub enthalpy: Vec<Real>,
+    /// J/kg. What flows in a step is small beside what is there, so it has more digits than other columns.
+    pub enthalpy: Vec<f64>,
     /// State of aggregation.
     pub phase: Vec<Phase>,
     /// The body each belongs to.

@@ -66,7 +66,15 @@ impl World {
         }
     }
 
-    fn temperatures(&self) -> Vec<f32> {
+    /// Part of the heat that is there too much or too little: what was there first and what came in, less what is there
+    /// now, relative to the largest of the three.
+    fn balance_error(&self, now: f64) -> f64 {
+        let largest = self.heat_first.abs().max(self.heat_in.abs()).max(now.abs());
+        if largest > 0.0 { (self.heat_first + self.heat_in - now) / largest } else { 0.0 }
+    }
+
+    /// Temperatures of all particles, in the scene's scale.
+    pub(crate) fn temperatures(&self) -> Vec<f32> {
         let particles = &self.particles;
         parallel::map(particles.len(), 1 << 14, |i| {
             let body = &self.bodies[particles.body[i].0 as usize];
@@ -132,7 +140,7 @@ impl World {
                 sum.spin += m * x.cross(v);
                 sum.kinetic += 0.5 * m * v.length_squared();
                 sum.height -= m * gravity.dot(x);
-                sum.heat += m * f64::from(particles.enthalpy[i]);
+                sum.heat += m * particles.enthalpy[i];
             }
             sum
         });
@@ -143,8 +151,8 @@ impl World {
             momentum: all.momentum.to_array(),
             angular_momentum: all.spin.to_array(),
             energy: Energy { kinetic: all.kinetic, elastic, gravity: all.height, heat: all.heat },
-            heat_in: 0.0,
-            balance_error: 0.0,
+            heat_in: self.heat_in,
+            balance_error: self.balance_error(all.heat),
         }
     }
 

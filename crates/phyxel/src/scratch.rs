@@ -2,6 +2,7 @@
 
 use crate::collider::Collider;
 use crate::contact::{BodyBounds, make_colliders};
+use crate::heat::Shore;
 use crate::obstacle::Obstacle;
 use glam::Vec3;
 
@@ -15,6 +16,8 @@ pub(crate) struct Scratch {
     pub measured: bool,
     /// Pairs of particles that may touch within the step.
     pub pairs: Vec<(u32, u32)>,
+    /// Ways for heat from obstacles into particles.
+    pub shores: Vec<Shore>,
     /// Positions at the start of the step, m.
     pub position_before: Vec<Vec3>,
     /// Velocities at the start of the step, m/s.

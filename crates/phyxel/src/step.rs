@@ -4,6 +4,7 @@ use crate::Real;
 use crate::apply::apply_commands;
 use crate::contact::{self, find_pairs, measure_bodies};
 use crate::error::StepError;
+use crate::heat::conduct_heat;
 use crate::parallel;
 use crate::world::World;
 use glam::Vec3;
@@ -31,19 +32,21 @@ pub enum Stage {
     AdvanceVelocities,
     ResolveContacts,
     AdvancePositions,
+    ConductHeat,
     ChangePhase,
     Check,
 }
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::ApplyCommands,
         Self::FindNeighbours,
         Self::ExertForces,
         Self::AdvanceVelocities,
         Self::ResolveContacts,
         Self::AdvancePositions,
+        Self::ConductHeat,
         Self::ChangePhase,
         Self::Check,
     ];
@@ -57,6 +60,7 @@ impl Stage {
             Self::AdvanceVelocities => "advance_velocities",
             Self::ResolveContacts => "resolve_contacts",
             Self::AdvancePositions => "advance_positions",
+            Self::ConductHeat => "conduct_heat",
             Self::ChangePhase => "change_phase",
             Self::Check => "check",
         }
@@ -117,7 +121,9 @@ pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), S
     clock.ends(Stage::ResolveContacts);
     advance_positions(world, &context);
     clock.ends(Stage::AdvancePositions);
-    change_phase(world, &context);
+    let warmed = conduct_heat(world, &context);
+    clock.ends(Stage::ConductHeat);
+    change_phase(world, &context, warmed);
     clock.ends(Stage::ChangePhase);
     let checked = check(world, &context);
     clock.ends(Stage::Check);
@@ -195,9 +201,12 @@ fn advance_positions(world: &mut World, context: &StepContext) {
     });
 }
 
-/// Permanent deformation.
-fn change_phase(world: &mut World, context: &StepContext) {
+/// What temperature changes in matter, and permanent deformation.
+fn change_phase(world: &mut World, context: &StepContext, warmed: bool) {
     for model in &mut world.models {
+        if warmed {
+            model.follow_temperature(&world.bodies, &world.materials, &world.particles);
+        }
         model.flow(&world.bodies, &world.materials, context);
     }
 }

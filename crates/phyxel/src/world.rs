@@ -27,6 +27,8 @@ pub struct Settings {
     pub max_substeps: u32,
     /// Rounds of the contact solver per step.
     pub contact_rounds: u32,
+    /// How well heat passes from one body to another, or from an obstacle, where they touch, W/(m2 K).
+    pub contact_conductance: Real,
 }
 
 impl Default for Settings {
@@ -38,6 +40,7 @@ impl Default for Settings {
             max_step: 1.0 / 240.0,
             max_substeps: 256,
             contact_rounds: 4,
+            contact_conductance: 1000.0,
         }
     }
 }
@@ -69,6 +72,10 @@ pub struct World {
     pub(crate) time: f64,
     pub(crate) steps: u64,
     pub(crate) frame: u32,
+    /// Heat of all bodies as they were when they came, J.
+    pub(crate) heat_first: f64,
+    /// Heat that came in since, J.
+    pub(crate) heat_in: f64,
     #[serde(skip)]
     pub(crate) scratch: Scratch,
 }
@@ -135,7 +142,7 @@ impl World {
         });
         let index = self.model_index(body.model.kind());
         self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model);
-
+        self.heat_first += self.heat_of(self.bodies[id.0 as usize].range());
         Ok(id)
     }
 
@@ -223,6 +230,7 @@ impl World {
 
     /// Removes a body with its particles.
     pub(crate) fn remove_body(&mut self, id: BodyId) {
+        self.heat_first -= self.heat_of(self.bodies[id.0 as usize].range());
         let order = Rearrangement::keeping(self.particles.len(), |i| self.particles.body[i] != id);
         self.particles.rearrange(&order);
         for model in &mut self.models {
@@ -240,6 +248,11 @@ impl World {
         for model in &mut self.models {
             model.refresh();
         }
+    }
+
+    /// Heat of some particles, counted from temperature 0, J.
+    pub(crate) fn heat_of(&self, range: std::ops::Range<usize>) -> f64 {
+        range.map(|i| f64::from(self.particles.mass[i]) * self.particles.enthalpy[i]).sum()
     }
 
     /// The model of a kind, made if there is none yet.

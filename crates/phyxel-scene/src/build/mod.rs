@@ -75,6 +75,7 @@ impl Scene {
             max_step: self.step.max_step.unwrap_or(usual.max_step),
             max_substeps: self.step.max_substeps.unwrap_or(usual.max_substeps),
             contact_rounds: self.step.contact_rounds.unwrap_or(usual.contact_rounds),
+            contact_conductance: self.contact_conductance.unwrap_or(usual.contact_conductance),
         }
     }
 

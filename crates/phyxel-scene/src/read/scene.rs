@@ -29,6 +29,7 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
     let gravity = reader.vector("gravity", Quantity::any("m/s2"));
     let camera = reader.field("camera").and_then(|field| read_camera(&field));
     let poster = reader.precise("poster", Quantity::not_negative("s"));
+    let contact_conductance = reader.number("contact_conductance", Quantity::positive("W/(m2 K)"));
     let step = reader.field("step").and_then(|field| read_step(&field));
 
     let body_fields = reader.items("bodies");
@@ -64,6 +65,7 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
         gravity: gravity.unwrap_or(Settings::default().gravity),
         camera,
         poster,
+        contact_conductance,
         step: step.unwrap_or_default(),
         materials,
         bodies: sound?,

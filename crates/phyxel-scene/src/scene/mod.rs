@@ -37,6 +37,8 @@ pub struct Scene {
     pub camera: Option<Camera>,
     /// The moment that shows best what the scene is about, s.
     pub poster: Option<f64>,
+    /// How well heat passes where things touch, W/(m2 K); `None` leaves it to the engine.
+    pub contact_conductance: Option<f32>,
     /// How time is cut into steps.
     pub step: StepDescription,
     /// Materials by name, with their presets worked in; presets that bodies name directly are among them.

@@ -11,6 +11,7 @@ pub(crate) use obstacles::{fastest_obstacle, make_colliders};
 pub(crate) use pairs::find_pairs;
 
 use crate::Real;
+use crate::heat;
 use crate::step::StepContext;
 use crate::world::World;
 use phyxel_laws::contact::Pace;
@@ -29,12 +30,23 @@ fn pace(context: &StepContext, radius: Real) -> Pace {
     }
 }
 
+/// Notes where particles are at obstacles that have a temperature.
+fn note_shores(world: &mut World, touches: &[obstacles::ObstacleTouch]) {
+    let at = touches.iter().filter(|touch| touch.is_close());
+    let shores = at.filter_map(|touch| {
+        let temperature = world.obstacles[touch.obstacle as usize].temperature?;
+        Some(heat::shore(world, touch.particle, temperature))
+    });
+    world.scratch.shores = shores.collect();
+}
+
 /// Changes velocities so that nothing moves into an obstacle or another body.
 ///
 /// Every round computes all contacts from the same velocities and then changes them at once, so the result
 /// does not depend on any order; pairs exchange momentum, obstacles come last and are not entered.
 pub(crate) fn resolve_contacts(world: &mut World, context: &StepContext) {
     let touches = obstacles::find_touches(world, context);
+    note_shores(world, &touches);
     let pairs = std::mem::take(&mut world.scratch.pairs);
     if touches.is_empty() && pairs.is_empty() {
         return;

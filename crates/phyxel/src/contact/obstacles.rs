@@ -25,10 +25,19 @@ const PATH_STEPS: usize = 48;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ObstacleTouch {
     pub particle: u32,
-    obstacle: u32,
+    pub obstacle: u32,
     touch: Touch,
     /// Velocity of the obstacle there, m/s.
     carried: Vec3,
+    /// Thickness of the film in which things stick, m.
+    film: Real,
+}
+
+impl ObstacleTouch {
+    /// Whether heat can pass: the gap is within the film in which things stick.
+    pub fn is_close(&self) -> bool {
+        self.touch.gap <= self.film
+    }
 }
 
 /// An obstacle during a step.
@@ -167,7 +176,7 @@ fn touch(world: &World, obstacle: &Moving, i: usize, context: &StepContext) -> O
         return None;
     }
     let touch = Touch::new(normal, gap, world.scratch.velocity_before[i] - carried);
-    Some(ObstacleTouch { particle: i as u32, obstacle: obstacle.number, touch, carried })
+    Some(ObstacleTouch { particle: i as u32, obstacle: obstacle.number, touch, carried, film: FILM * radius })
 }
 
 /// Where a ball that moves along `path` first meets the obstacle: the normal there and the way to go along it.
@@ -212,7 +221,7 @@ pub(crate) fn stop_at_obstacles(world: &mut World, groups: &[&[ObstacleTouch]], 
                 kinetic_friction: obstacle.friction.kinetic,
                 restitution: obstacle.restitution,
                 hold: obstacle.stickiness * area * context.dt / (particles.mass[i] * rounds as Real),
-                film: FILM * radius,
+                film: touch.film,
             };
             touch.carried + touched_velocity(velocity - touch.carried, &touch.touch, &surface, &pace)
         })

@@ -6,6 +6,7 @@
 pub mod shape;
 
 use crate::Real;
+use crate::heat::Link;
 use serde::{Deserialize, Serialize};
 pub use shape::{ShapeModel, ShapeSettings};
 
@@ -134,6 +135,20 @@ impl Model {
     ) {
         match self {
             Self::Shape(shape) => shape.advance_velocities(particles, before, context),
+        }
+    }
+
+    /// Ways for heat inside its bodies.
+    pub(crate) fn links(&self) -> &[Link] {
+        match self {
+            Self::Shape(shape) => shape.links(),
+        }
+    }
+
+    /// Lets what depends on temperature follow it.
+    pub(crate) fn follow_temperature(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        match self {
+            Self::Shape(shape) => shape.follow_temperature(bodies, materials, particles),
         }
     }
 

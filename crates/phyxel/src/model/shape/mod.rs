@@ -17,6 +17,7 @@ use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::command::Setting;
 use crate::frame::FrameSkin;
+use crate::heat::{Link, link_at_rest};
 use crate::material::Material;
 use crate::parallel;
 use crate::particles::{Flags, Particles, Rearrangement};
@@ -96,6 +97,12 @@ pub struct ShapeModel {
 struct Derived {
     tuning: Vec<Tuning>,
     packs: Packs,
+    /// Ways for heat along neighbours at rest.
+    links: Vec<Link>,
+    /// Mean cluster length of each body, m.
+    lengths: Vec<Real>,
+    /// Temperature of each body that `tuning` was made for.
+    warmth: Vec<Real>,
     bindings: Vec<Option<skin::Binding>>,
     /// Parts of each body that hang together.
     pieces: Vec<u32>,
@@ -153,16 +160,9 @@ impl ShapeModel {
             let entry = &mut lengths[cluster.body as usize];
             *entry = (entry.0 + extent(&cluster.members, particles), entry.1 + 1);
         }
-        let tuning: Vec<Tuning> = self
-            .bodies
-            .iter()
-            .zip(&lengths)
-            .map(|(shape, &(sum, count))| {
-                let body = &bodies[shape.id.0 as usize];
-                let material = &materials[body.material.0 as usize];
-                tune(&shape.settings, material, sum / count.max(1) as Real, mean_temperature(body, material, particles))
-            })
-            .collect();
+        let lengths: Vec<Real> = lengths.iter().map(|&(sum, count)| sum / count.max(1) as Real).collect();
+        let warmth = self.measure_warmth(bodies, materials, particles);
+        let tuning = self.tune_all(bodies, materials, &lengths, &warmth);
         let ranges: Vec<Range<usize>> = self.bodies.iter().map(|shape| bodies[shape.id.0 as usize].range()).collect();
         let packs = Packs::new(&self.clusters, &tuning, &ranges, particles);
         let bindings = (0..self.bodies.len())
@@ -173,7 +173,52 @@ impl ShapeModel {
                 _ => None,
             })
             .collect();
-        Derived { tuning, packs, bindings, pieces: self.count_pieces() }
+        let links = self.link_neighbours(bodies, materials, particles);
+        Derived { tuning, packs, links, lengths, warmth, bindings, pieces: self.count_pieces() }
+    }
+
+    fn measure_warmth(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Vec<Real> {
+        parallel::map(self.bodies.len(), 16, |place| {
+            let body = &bodies[self.bodies[place].id.0 as usize];
+            mean_temperature(body, &materials[body.material.0 as usize], particles)
+        })
+    }
+
+    fn tune_all(&self, bodies: &[Body], materials: &[Material], lengths: &[Real], warmth: &[Real]) -> Vec<Tuning> {
+        let tuned = self.bodies.iter().zip(lengths).zip(warmth).map(|((shape, &length), &temperature)| {
+            let body = &bodies[shape.id.0 as usize];
+            tune(&shape.settings, &materials[body.material.0 as usize], length, temperature)
+        });
+        tuned.collect()
+    }
+
+    /// Ways for heat between neighbours at rest that share a cluster.
+    fn link_neighbours(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Vec<Link> {
+        let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); self.bodies.len()];
+        self.clusters.iter().for_each(|cluster| groups[cluster.body as usize].push(&cluster.members));
+        let links = parallel::map(groups.len(), 4, |place| {
+            let body = &bodies[self.bodies[place].id.0 as usize];
+            let material = &materials[body.material.0 as usize];
+            link_at_rest(body, material, particles, &groups[place])
+        });
+        links.concat()
+    }
+
+    /// Ways for heat inside its bodies.
+    pub(crate) fn links(&self) -> &[Link] {
+        self.derived.as_deref().map_or(&[], |derived| &derived.links)
+    }
+
+    /// Stiffness follows the mean temperature of a body.
+    pub(crate) fn follow_temperature(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        let warmth = self.measure_warmth(bodies, materials, particles);
+        let Some(derived) = self.derived.as_deref() else { return };
+        if warmth != derived.warmth {
+            let tuning = self.tune_all(bodies, materials, &derived.lengths, &warmth);
+            if let Some(derived) = self.derived.as_deref_mut() {
+                (derived.tuning, derived.warmth) = (tuning, warmth);
+            }
+        }
     }
 
     fn count_pieces(&self) -> Vec<u32> {

@@ -1,0 +1,180 @@
+//! Heat against closed forms.
+
+use crate::body::{NewBody, Pose};
+use crate::material::{Heat, Material};
+use crate::model::ModelSettings;
+use crate::model::shape::ShapeSettings;
+use crate::obstacle::{Geometry, Obstacle};
+use crate::skin::Skin;
+use crate::step::{StageTimes, step};
+use crate::{Real, Settings, World};
+use glam::Vec3;
+use std::f64::consts::PI;
+
+fn material(name: &str, heat: Heat) -> Material {
+    Material { name: name.into(), density: 1000.0, heat, ..Material::default() }
+}
+
+const PLAIN: Heat = Heat {
+    conductivity: 2.0,
+    specific_heat: 500.0,
+    softening: None,
+    melting: None,
+    boiling: None,
+    latent: 0.0,
+    expansion: 0.0,
+};
+
+fn empty_world() -> World {
+    World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() }).unwrap()
+}
+
+/// A block of a lattice whose lowest corner is at a point.
+fn add_block(world: &mut World, name: &str, material: &str, counts: [u32; 3], spacing: Real, corner: Vec3, t: Real) {
+    let [nx, ny, nz] = counts;
+    let place = |i: u32| Vec3::new((i % nx) as Real, (i / nx % ny) as Real, (i / (nx * ny)) as Real) + 0.5;
+    let samples: Vec<Vec3> = (0..nx * ny * nz).map(|i| place(i) * spacing).collect();
+    world
+        .add_body(NewBody {
+            name: name.into(),
+            material: material.into(),
+            model: ModelSettings::Shape(ShapeSettings::default()),
+            volume: samples.len() as f64 * f64::from(spacing).powi(3),
+            samples,
+            start: None,
+            spacing,
+            radius: None,
+            pose: Pose { at: corner, ..Pose::default() },
+            velocity: Vec3::ZERO,
+            spin: Vec3::ZERO,
+            temperature: t,
+            held: vec![],
+            self_contact: false,
+            skin: Skin::Particles,
+        })
+        .unwrap();
+}
+
+fn advance(world: &mut World, dt: Real, steps: u32) {
+    for _ in 0..steps {
+        step(world, dt, &mut StageTimes::default()).unwrap();
+    }
+}
+
+/// A bar of unit length whose temperature is a cosine along it; the largest error when it should have halved, relative
+/// to its height.
+fn cosine_error(count: u32, steps: u32) -> f64 {
+    let mut world = empty_world();
+    world.add_material(material("plain", PLAIN)).unwrap();
+    let spacing = 1.0 / count as Real;
+    add_block(&mut world, "bar", "plain", [count, 2, 2], spacing, Vec3::ZERO, 0.0);
+    let shape = |x: f64| 100.0 * (PI * x).cos();
+    for i in 0..world.particles.len() {
+        world.particles.enthalpy[i] = 500.0 * shape(world.particles.rest[i].x.into());
+    }
+    let diffusivity = 2.0 / (1000.0 * 500.0);
+    let time = 2.0f64.ln() / (diffusivity * PI * PI);
+    advance(&mut world, (time / f64::from(steps)) as Real, steps);
+    let found = world.temperatures();
+    let off = (0..found.len()).map(|i| {
+        let x = f64::from(world.particles.rest[i].x);
+        (f64::from(found[i]) - 0.5 * shape(x)).abs()
+    });
+    off.fold(0.0, f64::max) / 100.0
+}
+
+#[test]
+fn a_cosine_fades_at_its_rate_and_the_error_falls_with_the_square_of_the_spacing() {
+    // So many steps that time adds little: backward Euler is off by ln(2)^2/4 of the height per step.
+    let [coarse, fine] = [8, 16].map(|count| cosine_error(count, 4000));
+    assert!(coarse < 0.01, "{coarse}");
+    let order = (coarse / fine).log2();
+    assert!((order - 2.0).abs() < 0.2, "errors {coarse} and {fine}, order {order}");
+}
+
+#[test]
+fn a_few_long_steps_are_stable_and_first_order() {
+    let [few, many] = [20, 40].map(|steps| cosine_error(32, steps));
+    assert!(few < 0.01, "{few}");
+    let order = (few / many).log2();
+    assert!((order - 1.0).abs() < 0.25, "errors {few} and {many}, order {order}");
+    assert!(cosine_error(32, 1) < 0.2, "one step of any length is stable");
+}
+
+#[test]
+fn a_slab_between_a_hot_and_a_cold_plate_ends_linear() {
+    let mut world =
+        World::new(Settings { gravity: Vec3::ZERO, contact_conductance: 1e9, ..Settings::default() }).unwrap();
+    world.add_material(material("plain", PLAIN)).unwrap();
+    add_block(&mut world, "slab", "plain", [3, 10, 3], 0.1, Vec3::ZERO, 20.0);
+    for (name, normal, y, t) in [("cold", Vec3::Y, 0.0, 0.0), ("hot", Vec3::NEG_Y, 1.0, 100.0)] {
+        let pose = Pose { at: Vec3::new(0.0, y, 0.0), ..Pose::default() };
+        let plate = Obstacle { temperature: Some(t), ..Obstacle::new(name, Geometry::HalfSpace { normal }, pose) };
+        world.add_obstacle(plate).unwrap();
+    }
+    advance(&mut world, 20_000.0, 100);
+    let found = world.temperatures();
+    for (i, t) in found.iter().enumerate() {
+        let expected = 100.0 * world.particles.rest[i].y;
+        assert!((t - expected).abs() < 0.05, "{} instead of {expected}", t);
+    }
+    assert!(world.frame().totals.heat_in > 0.0);
+    assert!(world.frame().totals.balance_error.abs() < 1e-9, "{}", world.frame().totals.balance_error);
+}
+
+#[test]
+fn bodies_that_touch_reach_the_temperature_that_their_capacities_say() {
+    let mut world = empty_world();
+    world.add_material(material("plain", PLAIN)).unwrap();
+    world.add_material(material("heavy", Heat { specific_heat: 1500.0, conductivity: 20.0, ..PLAIN })).unwrap();
+    add_block(&mut world, "cool", "plain", [3, 3, 3], 0.1, Vec3::ZERO, 10.0);
+    add_block(&mut world, "warm", "heavy", [3, 3, 3], 0.1, Vec3::new(0.0, 0.3, 0.0), 50.0);
+    advance(&mut world, 3600.0, 200);
+    for t in world.temperatures() {
+        assert!((t - 40.0).abs() < 0.01, "{t}");
+    }
+    assert!(world.frame().totals.balance_error.abs() < 1e-9);
+    assert_eq!(world.frame().totals.heat_in, 0.0);
+}
+
+#[test]
+fn heat_is_kept_over_ten_thousand_steps() {
+    let mut world = empty_world();
+    world.add_material(material("plain", Heat { melting: Some(30.0), latent: 2.0e4, ..PLAIN })).unwrap();
+    add_block(&mut world, "cool", "plain", [3, 3, 3], 0.1, Vec3::ZERO, 10.0);
+    add_block(&mut world, "warm", "plain", [3, 3, 3], 0.1, Vec3::new(0.0, 0.3, 0.0), 90.0);
+    advance(&mut world, 0.5, 10_000);
+    let totals = world.frame().totals;
+    assert!(totals.balance_error.abs() < 1e-5, "{}", totals.balance_error);
+    let found = world.temperatures();
+    let (low, high) = found.iter().fold((Real::MAX, Real::MIN), |(low, high), &t| (low.min(t), high.max(t)));
+    assert!(low > 10.5 && high < 89.0 && low >= 10.0 - 1e-3, "{low} {high}");
+}
+
+#[test]
+fn matter_that_melts_waits_for_its_latent_heat() {
+    let mut world =
+        World::new(Settings { gravity: Vec3::ZERO, contact_conductance: 100.0, ..Settings::default() }).unwrap();
+    let heat = Heat { conductivity: 1000.0, melting: Some(50.0), latent: 1.0e5, ..PLAIN };
+    world.add_material(material("wax", heat)).unwrap();
+    add_block(&mut world, "crumb", "wax", [1, 1, 1], 0.1, Vec3::ZERO, 0.0);
+    let plate = Obstacle::new("plate", Geometry::HalfSpace { normal: Vec3::Y }, Pose::default());
+    world.add_obstacle(Obstacle { temperature: Some(100.0), ..plate }).unwrap();
+    // A film of 100 W/(m2 K) on 0.01 m2 under 1 kg of 500 J/K: up to the melting point it takes 500 ln 2 s, then 1e5 J at
+    // 50 W, then the same curve again.
+    let mut melting = 0;
+    let mut first = None;
+    for second in 0..6000 {
+        advance(&mut world, 1.0, 1);
+        let t = world.temperatures()[0];
+        if (t - 50.0).abs() < 1e-3 {
+            melting += 1;
+            first.get_or_insert(second);
+        }
+    }
+    let (begin, last) = (f64::from(first.unwrap()), f64::from(melting));
+    // The resistance of the crumb itself, a twentieth of a percent, and steps of a second are what is off.
+    assert!((begin - 500.0 * 2.0f64.ln()).abs() < 6.0, "{begin}");
+    assert!((last / 2000.0 - 1.0).abs() < 0.01, "{last}");
+    assert!(world.temperatures()[0] > 99.0);
+}
