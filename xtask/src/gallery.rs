@@ -31,7 +31,7 @@ pub fn make() -> Result<()> {
         let frame = scene["poster_frame"].as_u64().context("a scene without its best moment")?;
         println!("{name}, frame {frame}");
         let picture = pictures.join(format!("{name}.jpg"));
-        take(&program, &target.join("gallery").join(name), name, frame, &picture)?;
+        take(&program, &target.join("gallery").join(name), name, frame, text(scene, "color")?, &picture)?;
         page.push_str(&format!(
             "\n## {title}\n\n[`{name}`](../scenes/{name}.toml)\n\n![{title}](pictures/{name}.jpg)\n"
         ));
@@ -50,12 +50,12 @@ fn text<'a>(scene: &'a Value, key: &str) -> Result<&'a str> {
 }
 
 /// Simulates a scene up to a frame and takes its picture.
-fn take(program: &Path, folder: &Path, name: &str, frame: u64, picture: &Path) -> Result<()> {
+fn take(program: &Path, folder: &Path, name: &str, frame: u64, color: &str, picture: &Path) -> Result<()> {
     let (folder_text, frame_text) = (folder.to_string_lossy(), frame.to_string());
     let run = ["run", name, "-o", &folder_text, "--force", "--quiet", "--frames", &frame_text];
     tool::run(Command::new(program).args(run))?;
     let render = ["render", &folder_text, "--pictures", "--frames", &frame_text, "--quality", "high", "--size", SIZE];
-    tool::run(Command::new(program).args(render).arg("--quiet"))?;
+    tool::run(Command::new(program).args(render).args(["--color", color, "--quiet"]))?;
     let png = folder.join(format!("pictures/frame_{frame:05}.png"));
     shrink(&png, picture).with_context(|| format!("cannot make {} of {}", picture.display(), png.display()))?;
     let bytes = fs::metadata(picture)?.len();
