@@ -142,3 +142,21 @@ fn links_between_documents_lead_somewhere() {
         }
     }
 }
+
+#[test]
+fn every_scene_has_its_picture_in_the_gallery() {
+    let gallery = std::fs::read_to_string(root().join("docs/gallery.md")).expect("there is a gallery");
+    for scene in files_below(&root().join("scenes")) {
+        let name = scene.file_stem().expect("a scene has a name").to_string_lossy();
+        let entry = format!("(pictures/{name}.jpg)");
+        assert!(gallery.contains(&entry), "docs/gallery.md does not show {name}; make it with `cargo xtask gallery`");
+    }
+}
+
+#[test]
+fn pictures_in_documents_are_small() {
+    for picture in files_below(&root().join("docs/pictures")) {
+        let bytes = std::fs::metadata(&picture).expect("it is there").len();
+        assert!(bytes <= 300_000, "{} has {bytes} bytes, more than 300,000", picture.display());
+    }
+}
