@@ -1,6 +1,6 @@
 //! Frames to pictures, by tracing rays on the CPU.
 //!
-//! [`render`] draws a [`Frame`](phyxel::Frame) as a [`View`] asks for it: skins as triangles with smooth normals,
+//! [`render`] draws a [`Frame`] as a [`View`] asks for it: skins as triangles with smooth normals,
 //! particles as balls, surfels as discs, obstacles as what they are, in the light of a soft sun and a sky. The same
 //! frame and view give the same bits on any number of threads. The crate knows frames only, reads and writes no
 //! files and needs no display.
