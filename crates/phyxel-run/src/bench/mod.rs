@@ -114,6 +114,35 @@ pub fn run(name: Option<&str>, row: &mut dyn FnMut(Row)) -> Result<(), BenchErro
     chosen.into_iter().try_for_each(|benchmark| (benchmark.run)(threads, row))
 }
 
+/// What was measured, and how.
+struct Measured<'a> {
+    name: &'a str,
+    what: &'static str,
+    threads: usize,
+    published: Option<&'a str>,
+}
+
+impl Measured<'_> {
+    /// The row of durations of repetitions that worked on so many elements each, and a fingerprint of what came out.
+    fn row(self, (elements, element): (u64, &'static str), seconds: Vec<f64>, state_hash: String) -> Row {
+        let repetitions = seconds.len();
+        let (median, minimum) = median_and_minimum(seconds);
+        Row {
+            name: self.name.to_string(),
+            measured: self.what,
+            threads: self.threads,
+            elements,
+            element,
+            repetitions,
+            median,
+            minimum,
+            per_element: median / elements.max(1) as f64,
+            state_hash,
+            published: self.published.map(str::to_string),
+        }
+    }
+}
+
 /// Median and minimum of some durations, s.
 fn median_and_minimum(mut seconds: Vec<f64>) -> (f64, f64) {
     seconds.sort_by(f64::total_cmp);

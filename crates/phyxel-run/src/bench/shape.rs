@@ -1,6 +1,6 @@
 //! Benchmarks of shape matching.
 
-use super::{BenchError, Row, median_and_minimum};
+use super::{BenchError, Measured, Row};
 use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::material::Material;
@@ -16,9 +16,11 @@ use std::time::Instant;
 const WARM_UP: usize = 10;
 /// Length of a step in the benchmarks of matching alone, s.
 const STEP: f32 = 1.0 / 120.0;
+/// Distance of the points of blocks, m.
+pub(super) const SPACING: f32 = 0.1;
 
 pub(super) fn source(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
-    let world = blocks(100, [5, 5, 4], [2, 2, 2])?;
+    let world = blocks(100, [5, 5, 4], [2, 2, 2], Skin::Particles)?;
     let figure = "50 frames/s (Pentium 4, 3.2 GHz), 20 ms a frame";
     measure_matching("shape-source", &world, 400, threads, Some(figure), row)
 }
@@ -35,7 +37,7 @@ pub(super) fn massive(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(),
 
 pub(super) fn scaling(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
     for (objects, steps) in [(10, 4000), (100, 400), (1_000, 60), (10_000, 12)] {
-        let world = blocks(objects, [5, 5, 4], [2, 2, 2])?;
+        let world = blocks(objects, [5, 5, 4], [2, 2, 2], Skin::Particles)?;
         measure_matching(&format!("shape-scaling-{}", objects * 100), &world, steps, threads, None, row)?;
     }
     Ok(())
@@ -56,8 +58,8 @@ fn scene(
 }
 
 /// Objects of one kind, apart from each other, turning.
-fn blocks(objects: u32, counts: [u32; 3], clusters: [u32; 3]) -> Result<World, BenchError> {
-    let spacing = 0.1;
+pub(super) fn blocks(objects: u32, counts: [u32; 3], clusters: [u32; 3], skin: Skin) -> Result<World, BenchError> {
+    let spacing = SPACING;
     let mut world = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() })?;
     world.add_material(Material::default())?;
     let [nx, ny, nz] = counts;
@@ -87,7 +89,7 @@ fn blocks(objects: u32, counts: [u32; 3], clusters: [u32; 3]) -> Result<World, B
             temperature: 0.0,
             held: vec![],
             self_contact: false,
-            skin: Skin::Particles,
+            skin: skin.clone(),
         })?;
     }
     Ok(world)
@@ -117,16 +119,8 @@ fn measure_matching(
             Ok(seconds)
         })?;
         let elements = world.shape_model().map_or(0, |model| model.membership_count()) as u64;
-        row(summarise(
-            name,
-            "matching and integrating, a step",
-            threads,
-            elements,
-            "point in cluster",
-            seconds,
-            &world,
-            published,
-        ));
+        let measured = Measured { name, what: "matching and integrating, a step", threads, published };
+        row(measured.row((elements, "point in cluster"), seconds, world.state_hash()));
     }
     Ok(())
 }
@@ -158,44 +152,9 @@ fn measure_frames(
             worst * 1e3
         );
         let elements = world.particles().len() as u64;
-        row(summarise(
-            name,
-            "all, with collisions, a frame",
-            threads,
-            elements,
-            "point",
-            seconds,
-            &world,
-            Some(&speed),
-        ));
+        let what = "all, with collisions, a frame";
+        let measured = Measured { name, what, threads, published: Some(&speed) };
+        row(measured.row((elements, "point"), seconds, world.state_hash()));
     }
     Ok(())
-}
-
-#[allow(clippy::too_many_arguments)]
-fn summarise(
-    name: &str,
-    measured: &'static str,
-    threads: usize,
-    elements: u64,
-    element: &'static str,
-    seconds: Vec<f64>,
-    world: &World,
-    published: Option<&str>,
-) -> Row {
-    let repetitions = seconds.len();
-    let (median, minimum) = median_and_minimum(seconds);
-    Row {
-        name: name.to_string(),
-        measured,
-        threads,
-        elements,
-        element,
-        repetitions,
-        median,
-        minimum,
-        per_element: median / elements.max(1) as f64,
-        state_hash: world.state_hash(),
-        published: published.map(str::to_string),
-    }
 }
