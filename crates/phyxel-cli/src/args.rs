@@ -245,10 +245,13 @@ pub(crate) struct RunArgs {
 fn split_size(text: &str) -> Result<(u32, u32), String> {
     let parts =
         text.split_once(['x', 'X']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    let fits = |side: &u32| (16..=3840).contains(side);
+    let fits = |width: u32, height: u32| {
+        let (shorter, longer) = (width.min(height), width.max(height));
+        (16..=2160).contains(&shorter) && longer <= 3840
+    };
     match parts {
-        Some((width, height)) if fits(&width) && fits(&height) => Ok((width, height)),
-        _ => Err(format!("\"{text}\" is not a size; write for instance 1280x720, sides from 16 to 3840")),
+        Some((width, height)) if fits(width, height) => Ok((width, height)),
+        _ => Err(format!("\"{text}\" is not a size; write for instance 1280x720, from 16x16 to 3840x2160")),
     }
 }
 
@@ -306,6 +309,7 @@ mod tests {
     fn sizes_ranges_and_frames_are_read_or_refused_with_an_example() {
         assert_eq!(split_size("640x360"), Ok((640, 360)));
         assert!(split_size("640").is_err() && split_size("8x8").is_err() && split_size("9999x720").is_err());
+        assert!(split_size("2160x3840").is_ok() && split_size("3000x3000").is_err());
         assert_eq!(split_range("-5:20.5"), Ok(Range { low: -5.0, high: 20.5 }));
         assert!(split_range("3:3").is_err() && split_range("a:b").is_err() && split_range("0:inf").is_err());
         assert_eq!(split_frames("40"), Ok((40, Some(40))));

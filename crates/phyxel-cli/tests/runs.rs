@@ -128,6 +128,8 @@ fn what_is_no_run_cannot_be_looked_at_again() {
     desk.write("scene.toml", CUBE.replace("[0.0, 0.5, 0.0]", "[0.0, 0.7, 0.0]"));
     desk.call("render out --size 64x36").must(2, &["has changed since"]);
     desk.call("render out --size 3").must(2, &["1280x720"]);
+    desk.call("run scene.toml -o other --video . --quiet").must(2, &["cannot create"]);
+    assert!(!desk.path("other").exists());
     desk.call("render out --color heat").must(2, &["heat", "temperature"]);
     desk.call("render out --range 5:1").must(2, &["0:100"]);
 }

@@ -22,7 +22,7 @@ pub(crate) fn render(run: &Path, args: &RenderArgs) -> Result<ExitCode, Failure>
         film: film.clone(),
         frame_rate: replay.scene.frame_rate,
     })
-    .map_err(RunError::Sink)?;
+    .map_err(RunError::Prepare)?;
     play(replay, vec![Box::new(sink)], &args.replay, film.into_iter().chain(folder).collect())
 }
 

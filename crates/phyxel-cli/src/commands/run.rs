@@ -50,7 +50,7 @@ fn run_with(scene_name: &str, args: &RunArgs, size: (u32, u32), film_in_folder: 
     let is_resumed = args.resume;
     let during = PictureOptions { film: pictures.film.clone().filter(|_| !is_resumed), ..pictures.clone() };
     if during.film.is_some() || during.folder.is_some() {
-        run.add_sink(Box::new(PictureSink::new(during).map_err(RunError::Sink)?));
+        run.add_sink(Box::new(PictureSink::new(during).map_err(RunError::Prepare)?));
     }
     if !args.json {
         warn(run.warnings());
@@ -61,7 +61,7 @@ fn run_with(scene_name: &str, args: &RunArgs, size: (u32, u32), film_in_folder: 
     let outcome = run.execute(progress::watcher(silent).as_mut())?;
     let is_done = matches!(outcome.ending, Ending::Done | Ending::AlreadyDone);
     if let (true, true, Some(film)) = (is_resumed, is_done, &pictures.film) {
-        let sink = PictureSink::new(PictureOptions { folder: None, ..pictures.clone() }).map_err(RunError::Sink)?;
+        let sink = PictureSink::new(PictureOptions { folder: None, ..pictures.clone() }).map_err(RunError::Prepare)?;
         if !silent {
             say::to_stderr(&format!("making {} from the start", film.display()));
         }

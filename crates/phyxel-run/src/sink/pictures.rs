@@ -7,6 +7,7 @@ use phyxel::{Frame, parallel};
 use phyxel_render::{Camera, View, render};
 use phyxel_video::{Film, FilmError, FilmSettings, write_png};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -66,7 +67,10 @@ struct Painter {
 
 impl PictureSink {
     /// Checks what can be checked before the first frame, and makes the folder of the film but no file.
-    pub fn new(options: PictureOptions) -> Result<Self, SinkError> {
+    pub fn new(options: PictureOptions) -> Result<Self, FileError> {
+        if let Some(film) = options.film.as_ref().filter(|film| film.is_dir() || film.file_name().is_none()) {
+            return Err(FileError::new("create", film, io::ErrorKind::IsADirectory.into()));
+        }
         if let Some(parent) = options.film.as_ref().and_then(|film| film.parent()) {
             fs::create_dir_all(parent).map_err(|source| FileError::new("create", parent, source))?;
         }
@@ -78,6 +82,16 @@ impl PictureSink {
         let Some(Painter { frames, thread }) = self.painter.take() else { return Ok(()) };
         drop(frames);
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// A run that ends with an error still waits for its pictures: nothing half-written is left.
+impl Drop for PictureSink {
+    fn drop(&mut self) {
+        if let Some(Painter { frames, thread }) = self.painter.take() {
+            drop(frames);
+            let _ = thread.join();
+        }
     }
 }
 
@@ -172,6 +186,16 @@ mod tests {
         sink.finish().unwrap();
         let read = |index| fs::read(place.path().join(format!("pictures/frame_0000{index}.png"))).unwrap();
         assert!(read(0) == read(1));
+    }
+
+    #[test]
+    fn a_sink_that_is_dropped_leaves_nothing_half_written() {
+        let place = tempfile::tempdir().unwrap();
+        let mut sink = PictureSink::new(options(place.path())).unwrap();
+        sink.frame(&two_bodies()).unwrap();
+        drop(sink);
+        let names = fs::read_dir(place.path().join("deep")).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), ["film.mp4"]);
     }
 
     #[test]
