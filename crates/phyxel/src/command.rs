@@ -107,8 +107,8 @@ pub enum Setting {
     PoissonRatio(Real),
     /// Material: part of critical damping.
     Damping(Real),
-    /// Material: Pa.
-    Strength(Option<Real>),
+    /// Material: Pa, over temperature.
+    Strength(Option<Curve>),
     /// Material: permanent deformation.
     Plasticity(Option<Plasticity>),
 }

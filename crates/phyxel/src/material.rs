@@ -38,6 +38,13 @@ impl Curve {
     }
 }
 
+impl Curve {
+    /// Whether all its values satisfy a condition.
+    pub fn all(&self, good: impl Fn(Real) -> bool) -> bool {
+        self.points.iter().all(|&(_, value)| good(value))
+    }
+}
+
 impl From<Real> for Curve {
     fn from(value: Real) -> Self {
         Self::constant(value)
@@ -45,10 +52,10 @@ impl From<Real> for Curve {
 }
 
 /// When and how fast matter takes a new rest shape (O'Brien et al. 2002, as `[MHTG05]` eq. 15 uses it).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plasticity {
-    /// Strain above which it flows, without unit.
-    pub yield_strain: Real,
+    /// Strain above which it flows, without unit, over temperature.
+    pub yield_strain: Curve,
     /// Part of the excess strain that becomes permanent per second, 1/s.
     pub creep: Real,
     /// Largest permanent strain, without unit.
@@ -72,6 +79,28 @@ pub struct Heat {
     pub latent: Real,
     /// Linear thermal expansion, 1/K.
     pub expansion: Real,
+    /// Part of the stiffness that is left just below the melting point, where it has softened most, 0 to 1.
+    pub softened: Real,
+    /// What becomes of work that is lost.
+    pub from_work: HeatFromWork,
+}
+
+/// Parts of lost work that turn into heat of the matter, 0 to 1 each; the rest is not followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HeatFromWork {
+    /// Of permanent deformation.
+    pub plastic: Real,
+    /// Of friction against bodies and obstacles.
+    pub friction: Real,
+    /// Of damping inside, viscosity included.
+    pub damping: Real,
+}
+
+impl HeatFromWork {
+    /// Whether any work turns into heat.
+    pub fn is_any(&self) -> bool {
+        *self != Self::default()
+    }
 }
 
 impl Default for Heat {
@@ -85,6 +114,8 @@ impl Default for Heat {
             boiling: None,
             latent: 0.0,
             expansion: 0.0,
+            softened: 0.0,
+            from_work: HeatFromWork::default(),
         }
     }
 }
@@ -106,15 +137,54 @@ impl Heat {
         };
         temperature as Real
     }
+
+    /// Part of the stiffness that is left at a temperature, 0 to 1 (`[TPF89]` eq. 10): all of it up to the softening
+    /// point, falling evenly to [`softened`](Self::softened) at the melting point, nothing beyond.
+    ///
+    /// Matter that softens and never melts keeps its stiffness: how fast it falls is unknown. A curve of Young's modulus
+    /// says more.
+    pub fn stiffness_left(&self, temperature: Real) -> Real {
+        match (self.softening, self.melting) {
+            (_, Some(melting)) if temperature >= melting => 0.0,
+            (Some(softening), Some(melting)) if temperature > softening => {
+                1.0 - (1.0 - self.softened) * (temperature - softening) / (melting - softening)
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// How molten matter of this enthalpy is, 0 to 1: the part of the latent heat it has taken up.
+    pub fn molten(&self, enthalpy: f64) -> Real {
+        let Some(melting) = self.melting else { return 0.0 };
+        let excess = enthalpy - f64::from(self.specific_heat) * f64::from(melting);
+        if self.latent > 0.0 {
+            (excess / f64::from(self.latent)).clamp(0.0, 1.0) as Real
+        } else if excess >= 0.0 {
+            1.0
+        } else {
+            0.0
+        }
+    }
 }
 
 /// How matter flows when it is fluid.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fluid {
-    /// Dynamic viscosity, Pa s.
-    pub viscosity: Real,
+    /// Dynamic viscosity, Pa s, over temperature.
+    pub viscosity: Curve,
     /// Surface tension, N/m.
     pub surface_tension: Real,
+    /// How strongly it holds together over temperature, as a part of the usual, without unit.
+    pub cohesion: Curve,
+    /// Bulk modulus, Pa; that of the cold solid if `None`.
+    pub bulk_modulus: Option<Real>,
+}
+
+impl Default for Fluid {
+    /// Thin oil.
+    fn default() -> Self {
+        Self { viscosity: 0.1.into(), surface_tension: 0.07, cohesion: 1.0.into(), bulk_modulus: None }
+    }
 }
 
 /// Dry friction after Coulomb: force along the surface over force into it, without unit.
@@ -211,8 +281,8 @@ pub struct Material {
     pub poisson_ratio: Real,
     /// Part of critical damping of the slowest elastic motion, without unit (0 rings for ever, 1 creeps back).
     pub damping: Real,
-    /// Stress at which it breaks, Pa; `None` never breaks.
-    pub strength: Option<Real>,
+    /// Stress at which it breaks, Pa, over temperature; `None` never breaks.
+    pub strength: Option<Curve>,
     /// Permanent deformation; `None` is elastic.
     pub plasticity: Option<Plasticity>,
     /// Friction against other bodies.
@@ -229,6 +299,13 @@ pub struct Material {
     pub finish: Finish,
 }
 
+impl Material {
+    /// Young's modulus at a temperature, softening included, Pa.
+    pub fn stiffness(&self, temperature: Real) -> Real {
+        self.young_modulus.at(temperature) * self.heat.stiffness_left(temperature)
+    }
+}
+
 impl Default for Material {
     fn default() -> Self {
         Self {
@@ -242,7 +319,7 @@ impl Default for Material {
             friction: Friction::default(),
             restitution: 0.0,
             heat: Heat::default(),
-            fluid: Fluid { viscosity: 0.1, surface_tension: 0.07 },
+            fluid: Fluid::default(),
             color: [0.72, 0.72, 0.74],
             finish: Finish::Matte,
         }
@@ -268,5 +345,18 @@ mod tests {
             assert!((heat.temperature(heat.enthalpy(temperature)) - temperature).abs() < 1e-4);
         }
         assert_eq!(heat.temperature(2000.0 * 10.0 + 1.5e5), 10.0);
+        assert_eq!([0.0, 2.0e4, 1.7e5, 3.2e5, 1.0e6].map(|h| heat.molten(h)), [0.0, 0.0, 0.5, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn stiffness_is_whole_up_to_the_softening_point_falls_evenly_and_is_gone_at_the_melting_point() {
+        let heat = Heat { softening: Some(6.0), melting: Some(8.0), ..Heat::default() };
+        assert_eq!([-9.0, 6.0, 6.5, 7.0, 8.0, 99.0].map(|t| heat.stiffness_left(t)), [1.0, 1.0, 0.75, 0.5, 0.0, 0.0]);
+        let tough = Heat { softened: 0.5, ..heat };
+        assert_eq!([6.0, 7.0, 7.999, 8.0].map(|t| (4.0 * tough.stiffness_left(t)).round()), [4.0, 3.0, 2.0, 0.0]);
+        let glass = Heat { melting: None, ..heat };
+        assert_eq!(glass.stiffness_left(99.0), 1.0);
+        let ice = Heat { softening: None, ..heat };
+        assert_eq!([7.9, 8.0].map(|t| ice.stiffness_left(t)), [1.0, 0.0]);
     }
 }

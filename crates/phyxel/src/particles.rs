@@ -135,6 +135,9 @@ pub struct Particles {
     /// Force of the present step beside gravity, N; empty if there is none.
     #[serde(skip)]
     pub force: Vec<Vec3>,
+    /// Heat that work made in the present step, J; empty if there is none.
+    #[serde(skip)]
+    pub heat_made: Vec<f64>,
 }
 
 impl Particles {
@@ -175,6 +178,13 @@ impl Particles {
         order.apply(&mut self.body);
         order.apply(&mut self.flags);
         self.force.clear();
+        self.heat_made.clear();
+    }
+
+    /// The column of heat that work made, ready to be added to.
+    pub(crate) fn make_heat(&mut self) -> &mut [f64] {
+        self.heat_made.resize(self.mass.len(), 0.0);
+        &mut self.heat_made
     }
 
     /// Whether a particle is held in place.

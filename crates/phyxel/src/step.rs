@@ -4,7 +4,7 @@ use crate::Real;
 use crate::apply::apply_commands;
 use crate::contact::{self, find_pairs, measure_bodies};
 use crate::error::StepError;
-use crate::heat::conduct_heat;
+use crate::heat::{conduct_heat, take_up_work};
 use crate::parallel;
 use crate::world::World;
 use glam::Vec3;
@@ -121,7 +121,8 @@ pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), S
     clock.ends(Stage::ResolveContacts);
     advance_positions(world, &context);
     clock.ends(Stage::AdvancePositions);
-    let warmed = conduct_heat(world, &context);
+    let worked = take_up_work(world);
+    let warmed = conduct_heat(world, &context) || worked;
     clock.ends(Stage::ConductHeat);
     change_phase(world, &context, warmed);
     clock.ends(Stage::ChangePhase);

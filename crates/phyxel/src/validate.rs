@@ -4,7 +4,7 @@ use crate::Real;
 use crate::body::NewBody;
 use crate::collider::Collider;
 use crate::error::WorldError;
-use crate::material::{Friction, Material};
+use crate::material::{Curve, Friction, Heat, HeatFromWork, Material};
 use crate::model::ModelSettings;
 use crate::model::shape::{Clusters, ShapeSettings};
 use crate::obstacle::{Geometry, Obstacle};
@@ -63,17 +63,43 @@ impl Material {
             "above -1 and below 0.5",
         )?;
         check.that(at_least_zero(self.damping), "damping", self.damping, "at least 0")?;
-        check.that(self.strength.is_none_or(positive), "strength", self.strength, "positive")?;
+        let strength = self.strength.as_ref();
+        let strong = strength.is_none_or(|curve| curve.all(at_least_zero));
+        check.that(strong, "strength", strength.map(Curve::points), "at least 0 at every temperature")?;
         check.friction(self.friction)?;
         check.that(unit(self.restitution), "restitution", self.restitution, "between 0 and 1")?;
-        if let Some(law) = self.plasticity {
-            let good = at_least_zero(law.yield_strain) && at_least_zero(law.creep) && at_least_zero(law.max);
+        if let Some(law) = &self.plasticity {
+            let good = law.yield_strain.all(at_least_zero) && at_least_zero(law.creep) && at_least_zero(law.max);
             check.that(good, "plasticity", law, "made of numbers that are at least 0")?;
         }
         check.that(positive(self.heat.specific_heat), "heat.specific_heat", self.heat.specific_heat, "positive")?;
         check.that(at_least_zero(self.heat.conductivity), "heat.conductivity", self.heat.conductivity, "at least 0")?;
         check.that(at_least_zero(self.heat.latent), "heat.latent", self.heat.latent, "at least 0")?;
-        check.that(at_least_zero(self.fluid.viscosity), "fluid.viscosity", self.fluid.viscosity, "at least 0")
+        self.heat.check(&check)?;
+        let thick = self.fluid.viscosity.all(at_least_zero);
+        check.that(thick, "fluid.viscosity", self.fluid.viscosity.points(), "at least 0 at every temperature")?;
+        let sticky = self.fluid.cohesion.all(at_least_zero);
+        check.that(sticky, "fluid.cohesion", self.fluid.cohesion.points(), "at least 0 at every temperature")?;
+        let bulk = self.fluid.bulk_modulus;
+        check.that(bulk.is_none_or(positive), "fluid.bulk_modulus", bulk, "positive")
+    }
+}
+
+impl Heat {
+    fn check(&self, check: &Check) -> Result<(), WorldError> {
+        let named = [self.softening, self.melting, self.boiling];
+        check.that(named.iter().flatten().all(|t| t.is_finite()), "heat", named, "made of finite temperatures")?;
+        let below = |a: Option<Real>, b: Option<Real>| a.zip(b).is_none_or(|(a, b)| a < b);
+        let order = self.softening.zip(self.melting).is_none_or(|(soft, melt)| soft <= melt);
+        check.that(order, "heat.melting", self.melting, "not below heat.softening: matter softens before it melts")?;
+        check.that(below(self.melting, self.boiling), "heat.boiling", self.boiling, "above heat.melting")?;
+        let latent = self.latent == 0.0 || self.melting.is_some();
+        check.that(latent, "heat.latent", self.latent, "0 without heat.melting, the temperature at which it melts")?;
+        check.that(self.expansion.is_finite(), "heat.expansion", self.expansion, "finite")?;
+        check.that(unit(self.softened), "heat.softened", self.softened, "between 0 and 1")?;
+        let HeatFromWork { plastic, friction, damping } = self.from_work;
+        let parts = [plastic, friction, damping];
+        check.that(parts.into_iter().all(unit), "heat.from_work", parts, "made of parts between 0 and 1")
     }
 }
 

@@ -33,7 +33,7 @@ fn momenta(world: &World) -> (DVec3, DVec3) {
 #[test]
 fn momenta_are_kept_in_every_mode_with_one_to_thirty_clusters_plastic_or_not() {
     let plastic = Material {
-        plasticity: Some(Plasticity { yield_strain: 0.01, creep: 20.0, max: 0.5 }),
+        plasticity: Some(Plasticity { yield_strain: 0.01.into(), creep: 20.0, max: 0.5 }),
         young_modulus: Curve::constant(2.0e4),
         ..matter()
     };
@@ -205,7 +205,7 @@ fn flat_lines_and_single_points_fall_and_come_back_into_shape() {
 
 #[test]
 fn a_plastic_body_keeps_a_dent_and_an_elastic_one_does_not() {
-    let law = Plasticity { yield_strain: 0.05, creep: 50.0, max: 0.6 };
+    let law = Plasticity { yield_strain: 0.05.into(), creep: 50.0, max: 0.6 };
     let stretch = |plasticity: Option<Plasticity>| {
         let mut new = body("bar", block([6, 3, 3], SPACING), settings(MODES[1], [2, 1, 1]));
         new.start = Some(new.samples.iter().map(|x| *x * Vec3::new(1.4, 0.85, 0.85)).collect());

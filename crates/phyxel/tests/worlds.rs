@@ -14,7 +14,8 @@ use phyxel::{CheckpointError, StepError, World, WorldError, parallel};
 
 /// Some bodies of every mode that fall on each other and on a moving floor, with events on the way.
 fn busy_world() -> World {
-    let material = Material { plasticity: Some(Plasticity { yield_strain: 0.05, creep: 5.0, max: 0.4 }), ..matter() };
+    let material =
+        Material { plasticity: Some(Plasticity { yield_strain: 0.05.into(), creep: 5.0, max: 0.4 }), ..matter() };
     let mut world = world(material, DOWN);
     world.add_obstacle(floor(Friction::default(), 0.2)).unwrap();
     for i in 0..12 {

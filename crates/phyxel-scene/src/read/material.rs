@@ -4,7 +4,7 @@ use super::cursor::{Field, Reader};
 use super::quantity::Quantity;
 use crate::document::Value;
 use crate::presets;
-use phyxel::material::{Curve, Finish, Fluid, Friction, Heat, Material, Plasticity};
+use phyxel::material::{Curve, Finish, Fluid, Friction, Heat, HeatFromWork, Material, Plasticity};
 
 const PRESSURE: Quantity = Quantity::positive("Pa");
 pub(super) const POISSON: Quantity = Quantity::between(-1.0, 0.5, "");
@@ -40,7 +40,7 @@ pub(crate) fn read_material(mut reader: Reader, start: Material) -> Material {
         friction: reader.field("friction").and_then(|field| read_friction(&field)).unwrap_or(start.friction),
         restitution: reader.number("restitution", Quantity::part()).unwrap_or(start.restitution),
         heat: reader.field("heat").and_then(|field| read_heat(&field, start.heat)).unwrap_or(start.heat),
-        fluid: reader.field("fluid").and_then(|field| read_fluid(&field, start.fluid)).unwrap_or(start.fluid),
+        fluid: reader.field("fluid").and_then(|field| read_fluid(&field, &start.fluid)).unwrap_or(start.fluid),
         color: reader.field("color").and_then(|field| read_color(&field)).unwrap_or(start.color),
         finish: reader.field("finish").and_then(|field| field.choice("finish", &Finish::ALL)).unwrap_or(start.finish),
     };
@@ -48,46 +48,53 @@ pub(crate) fn read_material(mut reader: Reader, start: Material) -> Material {
     material
 }
 
-/// A number, or points of temperature and value: `[[0.0, 2.0e4], [8.0, 0.0]]`.
+/// Young's modulus: positive at one temperature at least.
 pub(super) fn read_young_modulus(field: &Field) -> Option<Curve> {
-    if !matches!(field.node.value, Value::List(_)) {
-        return field.number(PRESSURE).map(|value| Curve::constant(value as f32));
+    let curve = read_curve(field, PRESSURE, "Pa")?;
+    if curve.all(|value| value == 0.0) {
+        field.object("is zero at every temperature, but must be positive (Pa) at one of them");
+        return None;
     }
+    Some(curve)
+}
+
+/// A number, or points of temperature and value that is not negative: `[[0.0, 2.0e4], [8.0, 0.0]]`.
+fn read_curve(field: &Field, quantity: Quantity, unit: &'static str) -> Option<Curve> {
+    if !matches!(field.node.value, Value::List(_)) {
+        return field.number(quantity).map(|value| Curve::constant(value as f32));
+    }
+    let named = if unit.is_empty() { "value" } else { unit };
     let items = field.items()?;
     if items.is_empty() {
-        field.object("is an empty curve, but must have at least one point [temperature, Pa]");
+        field.object(format!("is an empty curve, but must have at least one point [temperature, {named}]"));
     }
-    let points: Vec<Option<(f32, f32)>> = items.iter().map(read_point).collect();
+    let points: Vec<Option<(f32, f32)>> = items.iter().map(|item| read_point(item, unit, named)).collect();
     let points = points.into_iter().collect::<Option<Vec<_>>>()?;
     if let Some(pair) = points.windows(2).position(|pair| pair[0].0 >= pair[1].0) {
         let (before, after) = (points[pair].0, points[pair + 1].0);
         items[pair + 1].object(format!("has temperature {after} after {before}, but temperatures must rise"));
         return None;
     }
-    if !points.is_empty() && points.iter().all(|(_, value)| *value == 0.0) {
-        field.object("is zero at every temperature, but must be positive (Pa) at one of them");
-        return None;
-    }
     Curve::new(points)
 }
 
-fn read_point(item: &Field) -> Option<(f32, f32)> {
+fn read_point(item: &Field, unit: &'static str, named: &str) -> Option<(f32, f32)> {
     let numbers = item.items()?;
     let [temperature, value] = &numbers[..] else {
-        item.object(format!("is a list of {}, but must be a point [temperature, Pa]", numbers.len()));
+        item.object(format!("is a list of {}, but must be a point [temperature, {named}]", numbers.len()));
         return None;
     };
     let temperature = temperature.number(Quantity::any("temperature"));
-    let value = value.number(Quantity::not_negative("Pa"));
+    let value = value.number(Quantity::not_negative(unit));
     Some((temperature? as f32, value? as f32))
 }
 
-/// A stress, or `false` for what never breaks.
-pub(super) fn read_strength(field: &Field) -> Option<Option<f32>> {
+/// A stress or a curve of stresses, or `false` for what never breaks.
+pub(super) fn read_strength(field: &Field) -> Option<Option<Curve>> {
     if field.node.value == Value::Flag(false) {
         return Some(None);
     }
-    field.number(PRESSURE).map(|stress| Some(stress as f32))
+    read_curve(field, PRESSURE, "Pa").map(Some)
 }
 
 /// `{ yield = 0.05, creep = 5.0, max = 0.5 }`, or `false` for what is elastic.
@@ -96,7 +103,8 @@ pub(super) fn read_plasticity(field: &Field) -> Option<Option<Plasticity>> {
         return Some(None);
     }
     let mut reader = field.table()?;
-    let yield_strain = reader.need_number("yield", Quantity::not_negative(""));
+    let strain = Quantity::not_negative("");
+    let yield_strain = reader.need("yield", || strain.noun()).and_then(|field| read_curve(&field, strain, ""));
     let creep = reader.need_number("creep", Quantity::positive("1/s"));
     let max = reader.need_number("max", Quantity::positive(""));
     reader.finish();
@@ -135,10 +143,25 @@ fn read_heat(field: &Field, start: Heat) -> Option<Heat> {
         boiling: reader.number("boiling", temperature).or(start.boiling),
         latent: reader.number("latent", Quantity::not_negative("J/kg")).unwrap_or(start.latent),
         expansion: reader.number("expansion", Quantity::any("1/K")).unwrap_or(start.expansion),
+        softened: reader.number("softened", Quantity::part()).unwrap_or(start.softened),
+        from_work: reader.field("from_work").and_then(|field| read_from_work(&field)).unwrap_or(start.from_work),
     };
     reader.finish();
     check_phases(field, &heat);
     Some(heat)
+}
+
+/// One part for all kinds of work, or `{ plastic = 0.9, friction = 0.5, damping = 1.0 }`.
+fn read_from_work(field: &Field) -> Option<HeatFromWork> {
+    if !matches!(field.node.value, Value::Table(_)) {
+        let part = field.number(Quantity::part())? as f32;
+        return Some(HeatFromWork { plastic: part, friction: part, damping: part });
+    }
+    let mut reader = field.table()?;
+    let mut part = |key| reader.number(key, Quantity::part()).unwrap_or(0.0);
+    let parts = HeatFromWork { plastic: part("plastic"), friction: part("friction"), damping: part("damping") };
+    reader.finish();
+    Some(parts)
 }
 
 /// Matter softens, melts and boils in this order.
@@ -158,14 +181,19 @@ fn check_phases(field: &Field, heat: &Heat) {
     }
 }
 
-fn read_fluid(field: &Field, start: Fluid) -> Option<Fluid> {
+fn read_fluid(field: &Field, start: &Fluid) -> Option<Fluid> {
     let mut reader = field.table()?;
-    let viscosity = reader.number("viscosity", Quantity::not_negative("Pa s"));
+    let mut curve =
+        |key, unit| reader.field(key).and_then(|field| read_curve(&field, Quantity::not_negative(unit), unit));
+    let (viscosity, cohesion) = (curve("viscosity", "Pa s"), curve("cohesion", ""));
     let surface_tension = reader.number("surface_tension", Quantity::not_negative("N/m"));
+    let bulk_modulus = reader.number("bulk_modulus", PRESSURE);
     reader.finish();
     Some(Fluid {
-        viscosity: viscosity.unwrap_or(start.viscosity),
+        viscosity: viscosity.unwrap_or_else(|| start.viscosity.clone()),
         surface_tension: surface_tension.unwrap_or(start.surface_tension),
+        cohesion: cohesion.unwrap_or_else(|| start.cohesion.clone()),
+        bulk_modulus: bulk_modulus.or(start.bulk_modulus),
     })
 }
 

@@ -45,11 +45,11 @@ fn the_example_is_read_to_the_last_key() {
     assert_eq!((scene.step.substeps, scene.step.contact_rounds), (Some(20), Some(6)));
 
     let goop = &scene.materials[0];
-    assert_eq!((goop.name.as_str(), goop.density, goop.strength), ("goop", 1000.0, Some(2.0e3)));
+    assert_eq!((goop.name.as_str(), goop.density, goop.strength.as_ref()), ("goop", 1000.0, Some(&2.0e3.into())));
     assert_eq!(goop.young_modulus.points(), [(0.0, 2.0e4), (6.0, 1.0e4), (8.0, 0.0)]);
-    assert_eq!(goop.plasticity.map(|it| (it.yield_strain, it.creep, it.max)), Some((0.05, 5.0, 0.5)));
+    assert_eq!(goop.plasticity.as_ref().map(|it| (it.yield_strain.at(0.0), it.creep, it.max)), Some((0.05, 5.0, 0.5)));
     assert_eq!((goop.heat.softening, goop.heat.melting, goop.heat.boiling), (Some(6.0), Some(8.0), Some(30.0)));
-    assert_eq!(goop.fluid.viscosity, 0.1);
+    assert_eq!(goop.fluid.viscosity.at(0.0), 0.1);
     assert_eq!(goop.color.map(|part| (part * 255.0).round()), [242.0, 209.0, 107.0]);
     // Not said in the file: from the preset.
     assert_eq!(goop.friction.r#static, 0.5);

@@ -8,9 +8,11 @@ mod network;
 mod rest;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub(crate) use network::{Link, Network, Shore};
 pub(crate) use rest::link_at_rest;
+pub(crate) use work::take_up_work;
 
 use crate::Real;
 use crate::material::Heat;

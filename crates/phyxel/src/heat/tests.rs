@@ -1,7 +1,7 @@
 //! Heat against closed forms.
 
 use crate::body::{NewBody, Pose};
-use crate::material::{Heat, Material};
+use crate::material::{Heat, HeatFromWork, Material};
 use crate::model::ModelSettings;
 use crate::model::shape::ShapeSettings;
 use crate::obstacle::{Geometry, Obstacle};
@@ -23,6 +23,8 @@ const PLAIN: Heat = Heat {
     boiling: None,
     latent: 0.0,
     expansion: 0.0,
+    softened: 0.0,
+    from_work: HeatFromWork { plastic: 0.0, friction: 0.0, damping: 0.0 },
 };
 
 fn empty_world() -> World {

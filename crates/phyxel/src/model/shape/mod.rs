@@ -261,7 +261,7 @@ impl ShapeModel {
         let Some(derived) = self.derived.as_deref_mut() else { return };
         let plastic_law = |cluster: &Cluster| {
             let body = &bodies[self.bodies[cluster.body as usize].id.0 as usize];
-            materials[body.material.0 as usize].plasticity
+            materials[body.material.0 as usize].plasticity.as_ref()
         };
         if !self.clusters.iter().any(|cluster| plastic_law(cluster).is_some()) {
             return;
@@ -272,7 +272,13 @@ impl ShapeModel {
             if let Some(law) = plastic_law(cluster) {
                 let strain = strain(rotation, affine, cluster.plastic);
                 let amount = context.dt * law.creep;
-                if let Some(new) = plasticity::flow(cluster.plastic, strain, law.yield_strain, amount, law.max) {
+                if let Some(new) = plasticity::flow(
+                    cluster.plastic,
+                    strain,
+                    law.yield_strain.at(derived.warmth[cluster.body as usize]),
+                    amount,
+                    law.max,
+                ) {
                     flowed.push((number, new));
                 }
             }
@@ -405,7 +411,7 @@ fn mean_temperature(body: &Body, material: &Material, particles: &Particles) -> 
 }
 
 fn tune(settings: &ShapeSettings, material: &Material, length: Real, temperature: Real) -> Tuning {
-    let young = material.young_modulus.at(temperature);
+    let young = material.stiffness(temperature);
     Tuning {
         kind: match settings.mode {
             ShapeMode::Rigid => RIGID,
