@@ -9,8 +9,10 @@
 pub mod contact;
 pub mod lanes;
 pub mod matching;
+pub mod molecular;
 pub mod plasticity;
 pub mod rotation;
+pub mod spring;
 pub mod stiffness;
 pub mod symmetric;
 
