@@ -87,7 +87,7 @@ impl World {
         finite(point, owner, "point")?;
         WorldError::require(normal.is_finite() && normal != Vec3::ZERO, owner, "normal", normal, "a direction")?;
         let id = self.body_named(body)?;
-        self.models.iter_mut().for_each(|model| model.cut(id, point, normal, &self.particles));
+        self.models.iter_mut().for_each(|model| model.cut(id, point, normal, &self.bodies, &self.particles));
         Ok(())
     }
 

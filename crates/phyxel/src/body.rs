@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::material::Material;
-use crate::model::ModelKind;
+use crate::model::{ModelKind, ModelSettings};
 use crate::skin::Skin;
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ pub struct NewBody {
     /// Name of a material of the world.
     pub material: String,
     /// Model and its settings.
-    pub model: crate::model::ModelSettings,
+    pub model: ModelSettings,
     /// Sample positions in the body's own frame at rest, m.
     pub samples: Vec<Vec3>,
     /// Where the samples are at the start, in the own frame, if not at rest, m.
@@ -124,8 +124,18 @@ pub struct NewBody {
 }
 
 impl NewBody {
-    /// Mass of each particle, kg.
-    pub fn particle_mass(&self, material: &Material) -> Real {
-        (f64::from(material.density) * self.volume / self.samples.len().max(1) as f64) as Real
+    /// Mass of each particle, kg: all the same, but for springs, where every cell gives an eighth to each of its corners.
+    pub fn particle_masses(&self, material: &Material) -> Vec<Real> {
+        let total = f64::from(material.density) * self.volume;
+        let even = total / self.samples.len().max(1) as f64;
+        match &self.model {
+            ModelSettings::Shape(_) => vec![even as Real; self.samples.len()],
+            ModelSettings::Spring(settings) => {
+                let mut cells = vec![0u32; self.samples.len()];
+                settings.cells.iter().flatten().for_each(|&corner| cells[corner as usize] += 1);
+                let part = total / (8 * settings.cells.len().max(1)) as f64;
+                cells.into_iter().map(|cells| (part * f64::from(cells)) as Real).collect()
+            }
+        }
     }
 }

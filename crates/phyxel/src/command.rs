@@ -93,6 +93,8 @@ pub enum Setting {
     Tau(Option<Real>),
     /// Body: 1/s.
     DampingRate(Option<Real>),
+    /// Body: whether molecules that are near each other and cold make new springs.
+    Refreeze(bool),
     /// Obstacle or material.
     Friction(Friction),
     /// Obstacle or material: 0 to 1.
@@ -125,6 +127,7 @@ impl Setting {
             Self::Beta(_) => "beta",
             Self::Tau(_) => "tau",
             Self::DampingRate(_) => "damping_rate",
+            Self::Refreeze(_) => "refreeze",
             Self::Friction(_) => "friction",
             Self::Restitution(_) => "restitution",
             Self::Stickiness(_) => "stickiness",

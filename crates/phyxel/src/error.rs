@@ -95,6 +95,21 @@ pub enum StepError {
         /// Time at the start of the step, s.
         time: f64,
     },
+    /// Steps short enough to be stable would be more than allowed.
+    #[error(
+        "at {time:.6} s a stable step is {stable:.3e} s, {needed} steps a frame, but {allowed} are allowed; raise step.max_substeps \
+         (or step.substeps) in the scene, make the material softer or its damping or viscosity less, or the spacing larger"
+    )]
+    TooStiff {
+        /// Time at the start of the step, s.
+        time: f64,
+        /// Longest stable step, s.
+        stable: f64,
+        /// Steps of that length in a frame.
+        needed: u32,
+        /// Steps allowed.
+        allowed: u32,
+    },
     /// The step itself makes no sense.
     #[error("a time step of {dt} s is not a positive number")]
     BadStep {

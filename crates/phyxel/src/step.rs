@@ -148,6 +148,9 @@ impl Clock<'_> {
     }
 }
 
+/// Models keep a fifth of what is stable in reserve; a frame that needs more steps than allowed may use it up.
+const UNSTABLE: f64 = 1.2;
+
 /// Particles per task of simple loops.
 const GRAIN: usize = 1 << 13;
 
@@ -157,12 +160,18 @@ fn find_neighbours(world: &mut World, context: &StepContext) {
         world.scratch.bounds = measure_bodies(world);
     }
     find_pairs(world, context.dt);
+    for model in &mut world.models {
+        model.find_neighbours(&world.bodies, &world.materials, &world.particles);
+    }
 }
 
-/// Forces beside gravity: the pull of pointers. Without any, the column stays empty.
+/// Forces beside gravity: those of models and the pull of pointers. Without any, the column stays empty.
 fn exert_forces(world: &mut World, context: &StepContext) {
     let particles = &mut world.particles;
     particles.force.clear();
+    for model in &mut world.models {
+        model.exert_forces(&world.bodies, &world.materials, particles, context);
+    }
     if world.drags.is_empty() {
         return;
     }
@@ -208,7 +217,7 @@ fn change_phase(world: &mut World, context: &StepContext, warmed: bool) {
         if warmed {
             model.follow_temperature(&world.bodies, &world.materials, &world.particles);
         }
-        model.flow(&world.bodies, &world.materials, context);
+        model.change_phase(&world.bodies, &world.materials, &mut world.particles, context);
     }
 }
 
@@ -244,8 +253,11 @@ impl World {
         let end = f64::from(self.frame + 1) / self.settings.frame_rate;
         let mut report = FrameReport::default();
         loop {
+            // Commands first: how long a step may be depends on what they change.
+            let context = StepContext { dt: 0.0, time: self.time, gravity: self.settings.gravity };
+            apply_commands(self, &context)?;
             let left = end - self.time;
-            let count = self.steps_left(left, report.steps);
+            let count = self.steps_left(left, report.steps)?;
             step(self, (left / f64::from(count)) as Real, &mut report.stages)?;
             report.steps += 1;
             if count == 1 {
@@ -258,19 +270,31 @@ impl World {
     }
 
     /// Number of steps for the rest of a frame.
-    fn steps_left(&mut self, left: f64, taken: u32) -> u32 {
-        if let Some(fixed) = self.settings.substeps {
-            return fixed.saturating_sub(taken).max(1);
+    fn steps_left(&mut self, left: f64, taken: u32) -> Result<u32, StepError> {
+        let stable = self.models.iter().map(|model| model.stable_step()).fold(self.settings.max_step, f64::min);
+        let limit = self.settings.substeps.unwrap_or(self.settings.max_substeps);
+        let most = limit.saturating_sub(taken).max(1);
+        if left / stable > UNSTABLE * f64::from(most) && stable < self.settings.max_step {
+            return Err(self.explain_stiffness(stable, taken));
         }
-        let most = self.settings.max_substeps.saturating_sub(taken).max(1);
-        let wanted = (left / self.safe_step(left) - 1e-6).ceil();
-        if wanted < f64::from(most) { (wanted as u32).max(1) } else { most }
+        if self.settings.substeps.is_some() {
+            return Ok(most);
+        }
+        let wanted = (left / self.safe_step(left, stable) - 1e-6).ceil();
+        Ok(if wanted < f64::from(most) { (wanted as u32).max(1) } else { most })
+    }
+
+    /// The limit on the number of steps does not allow one that is stable.
+    fn explain_stiffness(&self, stable: f64, taken: u32) -> StepError {
+        let frame = 1.0 / self.settings.frame_rate;
+        let needed = (frame / stable).ceil().min(f64::from(u32::MAX)) as u32;
+        let allowed = self.settings.substeps.unwrap_or(self.settings.max_substeps);
+        StepError::TooStiff { time: self.time, stable, needed: needed.max(taken.saturating_add(1)), allowed }
     }
 
     /// Longest step that is stable and in which no two things come closer by more than the contact thickness, the
     /// radius of the smallest particle, s. (Fixed obstacles need no such bound: paths are followed to them.)
-    fn safe_step(&mut self, left: f64) -> f64 {
-        let stable = self.models.iter().map(|model| model.stable_step()).fold(self.settings.max_step, f64::min);
+    fn safe_step(&mut self, left: f64, stable: f64) -> f64 {
         let horizon = left.min(stable) as Real;
         self.scratch.prepare_obstacles(&self.obstacles);
         self.scratch.bounds = measure_bodies(self);

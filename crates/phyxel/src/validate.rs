@@ -7,8 +7,11 @@ use crate::error::WorldError;
 use crate::material::{Curve, Friction, Heat, HeatFromWork, Material};
 use crate::model::ModelSettings;
 use crate::model::shape::{Clusters, ShapeSettings};
+use crate::model::spring::{Cell, Gas, Molecules, SpringSettings, Summation};
 use crate::obstacle::{Geometry, Obstacle};
+use crate::skin::Skin;
 use glam::Vec3;
+use phyxel_laws::spring::isotropic_springs;
 
 /// Farthest from the origin that anything may start, m: beyond it f32 has no millimetres left.
 const FARTHEST: Real = 1.0e7;
@@ -181,7 +184,75 @@ impl NewBody {
         check.that(wrong.is_none(), "held", wrong, "numbers of the body's own samples")?;
         match &self.model {
             ModelSettings::Shape(settings) => settings.check(&check, &self.samples),
+            ModelSettings::Spring(settings) => {
+                let carried = !matches!(self.skin, Skin::Mesh(_));
+                check.that(carried, "skin", "mesh", "particles or isosurface, as a body of springs may melt")?;
+                settings.check(&check, &self.samples)
+            }
         }
+    }
+}
+
+impl SpringSettings {
+    fn check(&self, check: &Check, samples: &[Vec3]) -> Result<(), WorldError> {
+        check.that(!self.cells.is_empty(), "spring.cells", "none", "at least one cell")?;
+        let known = |cell: &Cell| cell.iter().all(|&corner| (corner as usize) < samples.len());
+        check.that(
+            self.cells.iter().all(known),
+            "spring.cells",
+            "an unknown corner",
+            "made of the body's own samples",
+        )?;
+        let mut used = vec![false; samples.len()];
+        self.cells.iter().flatten().for_each(|&corner| used[corner as usize] = true);
+        let lone = used.iter().position(|used| !used);
+        check.that(lone.is_none(), "samples", lone, "all corners of cells")?;
+        let size = |cell: &Cell| {
+            let corner = |k: usize| samples[cell[k] as usize];
+            [1, 2, 4].map(|k| corner(0).distance(corner(k)))
+        };
+        let first = size(&self.cells[0]);
+        let alike = |cell: &Cell| size(cell).iter().zip(&first).all(|(a, b)| (a - b).abs() <= 0.01 * b);
+        check.that(self.cells.iter().all(alike), "spring.cells", "of different sizes", "boxes of one size")?;
+        check.that(
+            isotropic_springs(first).is_some(),
+            "spring.cells",
+            first,
+            "nearer to cubes: with edges a, b, c of a cell, a2/b2 + a2/c2 must be below 3 for each",
+        )?;
+        check.that(
+            self.weights.into_iter().all(positive),
+            "spring.weights",
+            self.weights,
+            "positive along every axis",
+        )?;
+        let diagonals = self.diagonal_conductivity;
+        check.that(at_least_zero(diagonals), "spring.diagonal_conductivity", diagonals, "at least 0")?;
+        self.molecules.check(check)?;
+        let Gas { repulsion, lift, drag } = self.gas;
+        check.that(positive(repulsion), "spring.gas.repulsion", repulsion, "positive")?;
+        check.that(lift.is_finite(), "spring.gas.lift", lift, "finite")?;
+        check.that(at_least_zero(drag), "spring.gas.drag", drag, "at least 0")
+    }
+}
+
+impl Molecules {
+    fn check(&self, check: &Check) -> Result<(), WorldError> {
+        let [a, b] = self.exponents;
+        let good = at_least_zero(a) && b.is_finite() && b > a && b <= 32.0;
+        check.that(good, "spring.molecules.exponents", self.exponents, "0 <= a < b <= 32")?;
+        check.that(at_least_zero(self.bluntness), "spring.molecules.bluntness", self.bluntness, "at least 0")?;
+        let collision = self.collision;
+        check.that(unit(collision / 32.0), "spring.molecules.collision", collision, "between 0 and 32")?;
+        let good = self.strengths.is_none_or(|[pull, push]| at_least_zero(pull) && positive(push));
+        check.that(good, "spring.molecules.strengths", self.strengths, "at least 0 for pull, positive for push")?;
+        let cutoff = (1.5..=8.0).contains(&self.cutoff);
+        check.that(cutoff, "spring.molecules.cutoff", self.cutoff, "between 1.5 and 8 sizes of a molecule")?;
+        let opening = match self.summation {
+            Summation::Tree { opening } => opening,
+            Summation::Cutoff | Summation::Exact => 0.0,
+        };
+        check.that(unit(opening), "spring.molecules.opening", opening, "between 0 and 1")
     }
 }
 

@@ -141,7 +141,7 @@ impl World {
             skin: body.skin,
         });
         let index = self.model_index(body.model.kind());
-        self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model);
+        self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model, body.temperature);
         self.heat_first += self.heat_of(self.bodies[id.0 as usize].range());
         Ok(id)
     }
@@ -199,12 +199,18 @@ impl World {
 
     /// The shape-matching model, if a body uses it.
     pub fn shape_model(&self) -> Option<&crate::model::ShapeModel> {
-        self.models
-            .iter()
-            .map(|model| match model {
-                Model::Shape(shape) => shape,
-            })
-            .next()
+        self.models.iter().find_map(|model| match model {
+            Model::Shape(shape) => Some(shape),
+            Model::Spring(_) => None,
+        })
+    }
+
+    /// The model of springs, if a body uses it.
+    pub fn spring_model(&self) -> Option<&crate::model::SpringModel> {
+        self.models.iter().find_map(|model| match model {
+            Model::Spring(spring) => Some(spring),
+            Model::Shape(_) => None,
+        })
     }
 
     /// Number of the body with a name.
@@ -234,6 +240,7 @@ impl World {
         let order = Rearrangement::keeping(self.particles.len(), |i| self.particles.body[i] != id);
         self.particles.rearrange(&order);
         for model in &mut self.models {
+            model.remove_body(id);
             model.rearrange(&order);
         }
         let gone = self.bodies[id.0 as usize].particles.clone();
@@ -271,13 +278,13 @@ fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a s
 }
 
 fn newborn_particles<'a>(body: &'a NewBody, material: &Material, id: BodyId) -> impl Iterator<Item = Particle> + 'a {
-    let mass = body.particle_mass(material);
+    let masses = body.particle_masses(material);
     let enthalpy = material.heat.enthalpy(body.temperature);
     let radius: Real = body.radius.unwrap_or(0.5 * body.spacing);
     let mut held = vec![false; body.samples.len()];
     body.held.iter().for_each(|&sample| held[sample as usize] = true);
     let start = body.start.as_ref().unwrap_or(&body.samples);
-    body.samples.iter().zip(start).zip(held).map(move |((&rest, &start), held)| {
+    body.samples.iter().zip(start).zip(held).zip(masses).map(move |(((&rest, &start), held), mass)| {
         let arm = body.pose.direction(start);
         let moving = if held { Vec3::ZERO } else { body.velocity + body.spin.cross(arm) };
         Particle {

@@ -2,13 +2,13 @@
 
 use crate::error::BuildError;
 use crate::mesh::TriangleMesh;
-use crate::sample::{Random, sample};
+use crate::sample::{Random, fill_cells, sample};
 use crate::scene::{BodyDescription, ClusterPlan, Deformation, ModelDescription, SkinDescription};
 use crate::shape::{Bounds, Placement, Shape};
 use glam::Vec3;
 use phyxel::body::{NewBody, Pose};
-use phyxel::model::ModelSettings;
 use phyxel::model::shape::{Clusters, ShapeSettings};
+use phyxel::model::{ModelSettings, SpringSettings};
 use phyxel::skin::{Isosurface, Skin, SkinMesh};
 use std::sync::Arc;
 
@@ -48,8 +48,18 @@ pub(super) fn mould(
     warnings: &mut Vec<String>,
 ) -> Result<Mould, BuildError> {
     let shape = scaled_shape(body);
-    let filled = sample(&shape, body.sampler, body.spacing, random.next_u64(), limit)
-        .map_err(|source| BuildError::Sampling { body: body.name.clone(), source })?;
+    let seed = random.next_u64();
+    let failed = |source| BuildError::Sampling { body: body.name.clone(), source };
+    let (filled, model) = match &body.model {
+        ModelDescription::Spring { cell, settings } => {
+            let (filled, cells) = fill_cells(&shape, cell.unwrap_or([body.spacing; 3]), limit).map_err(failed)?;
+            (filled, ModelSettings::Spring(SpringSettings { cells: Arc::new(cells), ..(**settings).clone() }))
+        }
+        ModelDescription::Shape { .. } => {
+            let filled = sample(&shape, body.sampler, body.spacing, seed, limit).map_err(failed)?;
+            (filled, model_settings(&body.model, shape.bounds()))
+        }
+    };
     let held = samples_in(&filled.positions, &body.held, body.place.scale);
     if held.is_empty() && !body.held.is_empty() {
         warnings.push(format!(
@@ -58,7 +68,7 @@ pub(super) fn mould(
         ));
     }
     Ok(Mould {
-        model: model_settings(&body.model, shape.bounds()),
+        model,
         skin: make_skin(body, &shape)?,
         start: bend(&filled.positions, &body.deform),
         samples: filled.positions,
@@ -117,6 +127,7 @@ fn model_settings(model: &ModelDescription, bounds: Option<Bounds>) -> ModelSett
                 keep_volume: *keep_volume,
             })
         }
+        ModelDescription::Spring { settings, .. } => ModelSettings::Spring((**settings).clone()),
     }
 }
 

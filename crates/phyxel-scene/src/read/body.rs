@@ -2,6 +2,7 @@
 
 use super::copies::read_copies;
 use super::cursor::{Field, Reader};
+use super::lattice::read_lattice;
 use super::quantity::Quantity;
 use super::read_name;
 use super::shape::{Files, read_placement, read_shape};
@@ -30,14 +31,14 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
     let shape = read_body_shape(&mut reader, files);
     let model = read_model(&mut reader, kind);
     let spacing = reader.need_number("spacing", Quantity::positive("m"));
-    let sampler = reader.field("sampler").and_then(|field| field.choice("sampler", &SAMPLERS));
+    let sampler = reader.field("sampler").and_then(|field| read_sampler(&field, kind));
     let place = reader.field("place").and_then(|field| read_placement(&field));
     let deform = reader.items("deform").iter().map(read_deformation).collect::<Vec<_>>();
     let velocity = reader.vector("velocity", Quantity::any("m/s"));
     let spin = reader.vector("spin", Quantity::any("rad/s"));
     let temperature = reader.number("temperature", Quantity::any("temperature"));
     let radius = reader.number("radius", Quantity::positive("m"));
-    let skin = reader.field("skin").and_then(|field| read_skin(&field, spacing, files));
+    let skin = reader.field("skin").and_then(|field| read_skin(&field, spacing, kind, files));
     let held = reader.items("held").iter().map(|item| read_shape(item, files)).collect::<Vec<_>>();
     let self_contact = reader.flag("self_contact");
     let copies = reader.field("copies").and_then(|field| read_copies(&field, files));
@@ -60,6 +61,17 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
         self_contact: self_contact.unwrap_or(false),
         copies,
     })
+}
+
+/// How particles are arranged; springs need the corners of cells.
+fn read_sampler(field: &Field, kind: Option<ModelKind>) -> Option<Sampler> {
+    let sampler = field.choice("sampler", &SAMPLERS)?;
+    if kind == Some(ModelKind::Spring) && sampler != Sampler::Lattice {
+        let word = field.text()?;
+        field.object(format!("is \"{word}\", but a body of springs is a lattice; leave the sampler out"));
+        return None;
+    }
+    Some(sampler)
 }
 
 fn read_model_kind(reader: &mut Reader) -> Option<ModelKind> {
@@ -91,16 +103,31 @@ fn read_body_shape(reader: &mut Reader, files: &mut Files) -> Option<Shape> {
 }
 
 /// Settings of a model stand in a table of their own: `matching` for shape matching, because a body's `shape` is
-/// its geometry.
+/// its geometry, and `lattice` for springs.
 fn read_model(reader: &mut Reader, kind: Option<ModelKind>) -> Option<ModelDescription> {
-    let matching = reader.field("matching").and_then(|field| {
-        let mut table = field.table()?;
-        let matching = read_matching(&mut table);
-        table.finish();
-        Some(matching)
+    let tables = [("matching", ModelKind::Shape), ("lattice", ModelKind::Spring)];
+    let [matching, lattice] = tables.map(|(table, owner)| {
+        let field = reader.field(table)?;
+        if kind.is_some_and(|kind| kind != owner) {
+            field.object(format!("holds settings of the model \"{}\", which this body does not use", owner.name()));
+            return None;
+        }
+        Some(field)
     });
     match kind? {
-        ModelKind::Shape => Some(matching.unwrap_or_default().described()),
+        ModelKind::Shape => {
+            let matching = matching.and_then(|field| {
+                let mut table = field.table()?;
+                let matching = read_matching(&mut table);
+                table.finish();
+                Some(matching)
+            });
+            Some(matching.unwrap_or_default().described())
+        }
+        ModelKind::Spring => {
+            let usual = ModelDescription::Spring { cell: None, settings: Box::default() };
+            Some(lattice.and_then(|field| read_lattice(&field)).unwrap_or(usual))
+        }
     }
 }
 
@@ -184,7 +211,12 @@ const MOST_SMOOTHING: u32 = 100;
 
 /// `{ kind = "particles" }`, `{ kind = "mesh", path = "fine.obj", cell = 0.01 }` or
 /// `{ kind = "isosurface", cell = 0.01, smoothing = 8 }`.
-fn read_skin(field: &Field, spacing: Option<f32>, files: &mut Files) -> Option<SkinDescription> {
+fn read_skin(
+    field: &Field,
+    spacing: Option<f32>,
+    model: Option<ModelKind>,
+    files: &mut Files,
+) -> Option<SkinDescription> {
     #[derive(Clone, Copy)]
     enum Kind {
         Particles,
@@ -207,6 +239,9 @@ fn read_skin(field: &Field, spacing: Option<f32>, files: &mut Files) -> Option<S
             Some(SkinDescription::Particles)
         }
         Kind::Mesh => {
+            if model == Some(ModelKind::Spring) {
+                field.object("is a mesh, which a body of springs cannot carry, as it may melt; use \"isosurface\"");
+            }
             let path = reader.field("path");
             reader.finish();
             let mesh = match path {

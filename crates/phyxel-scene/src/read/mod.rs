@@ -7,6 +7,7 @@ mod copies;
 mod cursor;
 mod event;
 mod expectation;
+mod lattice;
 mod material;
 mod obstacle;
 mod overrides;

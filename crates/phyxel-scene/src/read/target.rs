@@ -28,7 +28,7 @@ enum Kind {
 }
 
 /// Settings that may change, and what has them.
-const SETTINGS: [(&str, &[Kind]); 17] = [
+const SETTINGS: [(&str, &[Kind]); 18] = [
     ("gravity", &[Kind::World]),
     ("temperature", &[Kind::Body, Kind::Obstacle]),
     ("velocity", &[Kind::Body]),
@@ -37,6 +37,7 @@ const SETTINGS: [(&str, &[Kind]); 17] = [
     ("beta", &[Kind::Body]),
     ("tau", &[Kind::Body]),
     ("damping_rate", &[Kind::Body]),
+    ("refreeze", &[Kind::Body]),
     ("friction", &[Kind::Obstacle, Kind::Material]),
     ("restitution", &[Kind::Obstacle, Kind::Material]),
     ("stickiness", &[Kind::Obstacle]),
@@ -122,6 +123,7 @@ fn read_setting(key: &str, field: &Field, names: &Names) -> Option<Setting> {
         "beta" => Setting::Beta(number(Quantity::part())?),
         "tau" => Setting::Tau(read_own_or_material(field, Quantity::not_negative("s"))?),
         "damping_rate" => Setting::DampingRate(read_own_or_material(field, Quantity::not_negative("1/s"))?),
+        "refreeze" => Setting::Refreeze(field.flag()?),
         "friction" => Setting::Friction(read_friction(field)?),
         "restitution" => Setting::Restitution(number(Quantity::part())?),
         "stickiness" => Setting::Stickiness(number(Quantity::not_negative("Pa"))?),

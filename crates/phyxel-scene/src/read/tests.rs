@@ -62,7 +62,7 @@ fn the_bodies_of_the_example_are_what_it_says() {
     let goop = &scene.bodies[0];
     assert!(matches!(goop.shape, Shape::Box { size } if size == Vec3::new(0.4, 0.4, 0.9)));
     assert_eq!((goop.place.turn.z, goop.spacing, goop.held.len()), (20.0, 0.1, 1));
-    let ModelDescription::Shape { mode, beta, clusters, tau, .. } = goop.model;
+    let ModelDescription::Shape { mode, beta, clusters, tau, .. } = goop.model else { panic!("{:?}", goop.model) };
     assert_eq!((mode, beta, clusters, tau), (ShapeMode::Quadratic, 0.5, ClusterPlan::Counts([2, 2, 2]), None));
     assert!(matches!(goop.skin, SkinDescription::Mesh { mesh: None, cell: Some(cell) } if cell == 0.05));
 
@@ -70,7 +70,7 @@ fn the_bodies_of_the_example_are_what_it_says() {
     assert!(matches!(balls.copies, Some(Copies::Grid { counts: [2, 1, 3], .. })));
     assert_eq!((balls.count(), balls.name_of(5)), (6, "ball-6".to_string()));
     assert!(balls.makes("ball-6") && !balls.makes("ball-7") && !balls.makes("ball") && !balls.makes("ball-06"));
-    let ModelDescription::Shape { mode, clusters, .. } = balls.model;
+    let ModelDescription::Shape { mode, clusters, .. } = balls.model else { panic!("{:?}", balls.model) };
     assert_eq!((mode, clusters), (ShapeMode::Rigid, ClusterPlan::Longest(3)));
 }
 

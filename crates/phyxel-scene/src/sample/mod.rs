@@ -2,10 +2,12 @@
 //!
 //! Knows shapes and distances; nothing of materials or bodies.
 
+mod cells;
 mod lattice;
 mod poisson;
 mod random;
 
+pub(crate) use cells::fill_cells;
 pub use random::Random;
 
 use crate::shape::{Shape, ShapeError};

@@ -4,8 +4,8 @@ use crate::mesh::TriangleMesh;
 use crate::sample::Sampler;
 use crate::shape::{Placement, Shape};
 use glam::Vec3;
-use phyxel::model::ModelKind;
 use phyxel::model::shape::ShapeMode;
+use phyxel::model::{ModelKind, SpringSettings};
 use std::sync::Arc;
 
 /// A body, or many of a kind.
@@ -139,6 +139,13 @@ pub enum ModelDescription {
         /// Whether the linear part of the goal keeps the volume.
         keep_volume: bool,
     },
+    /// Springs that melt into molecules.
+    Spring {
+        /// Edges of the cells, m; the spacing along every axis if `None`.
+        cell: Option<[f32; 3]>,
+        /// Everything else; its cells are found when the shape is filled.
+        settings: Box<SpringSettings>,
+    },
 }
 
 impl ModelDescription {
@@ -146,6 +153,7 @@ impl ModelDescription {
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::Shape { .. } => ModelKind::Shape,
+            Self::Spring { .. } => ModelKind::Spring,
         }
     }
 }

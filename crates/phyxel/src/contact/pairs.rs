@@ -6,7 +6,9 @@ use crate::Real;
 use crate::body::Body;
 use crate::grid::{Dot, close_pairs, close_pairs_within};
 use crate::material::Friction;
+use crate::model::ModelKind;
 use crate::parallel;
+use crate::particles::Phase;
 use crate::step::StepContext;
 use crate::world::World;
 use glam::Vec3;
@@ -42,14 +44,25 @@ pub(crate) fn find_pairs(world: &mut World, dt: Real) {
     world.scratch.pairs = found.concat();
 }
 
-/// Whether two particles touch or may touch within the step.
+/// Whether two particles touch or may touch within the step. Molecules keep themselves apart.
 fn is_due(world: &World, a: &Dot, b: &Dot, dt: Real) -> bool {
+    if are_molecular(world, a.particle as usize, b.particle as usize) {
+        return false;
+    }
     let velocity = |dot: &Dot| world.particles.velocity[dot.particle as usize];
     let radii = a.radius + b.radius;
     let between = a.position - b.position;
     let distance = between.length();
     let closing = -(velocity(a) - velocity(b)).dot(between) / distance.max(1e-6 * radii);
     distance - radii < NEXT * radii + closing.max(0.0) * dt
+}
+
+/// Whether two particles of the spring model act on each other by the law of molecules: one of them is free.
+fn are_molecular(world: &World, a: usize, b: usize) -> bool {
+    let particles = &world.particles;
+    let is_solid = |i: usize| particles.phase[i] == Phase::Solid;
+    let springs = |i: usize| world.bodies[particles.body[i].0 as usize].model == ModelKind::Spring;
+    !(is_solid(a) && is_solid(b)) && springs(a) && springs(b)
 }
 
 /// A pair during a step.

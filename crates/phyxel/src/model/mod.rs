@@ -4,11 +4,19 @@
 //! one large one. A model touches only the particles of its own bodies.
 
 pub mod shape;
+pub mod spring;
 
 use crate::Real;
+use crate::body::{Body, BodyId};
+use crate::command::Setting;
+use crate::frame::FrameSkin;
 use crate::heat::Link;
+use crate::material::Material;
+use crate::particles::{Particles, Rearrangement};
+use crate::step::StepContext;
 use serde::{Deserialize, Serialize};
 pub use shape::{ShapeModel, ShapeSettings};
+pub use spring::{SpringModel, SpringSettings};
 
 /// Name of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,16 +24,19 @@ pub use shape::{ShapeModel, ShapeSettings};
 pub enum ModelKind {
     /// Shape matching.
     Shape,
+    /// Springs that melt into molecules.
+    Spring,
 }
 
 impl ModelKind {
     /// Every model, in the order of the documentation.
-    pub const ALL: [Self; 1] = [Self::Shape];
+    pub const ALL: [Self; 2] = [Self::Shape, Self::Spring];
 
     /// As scene files and reports write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Shape => "shape",
+            Self::Spring => "spring",
         }
     }
 }
@@ -35,6 +46,8 @@ impl ModelKind {
 pub enum ModelSettings {
     /// Shape matching.
     Shape(ShapeSettings),
+    /// Springs that melt into molecules.
+    Spring(SpringSettings),
 }
 
 impl ModelSettings {
@@ -42,16 +55,10 @@ impl ModelSettings {
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::Shape(_) => ModelKind::Shape,
+            Self::Spring(_) => ModelKind::Spring,
         }
     }
 }
-
-use crate::body::{Body, BodyId};
-use crate::command::Setting;
-use crate::frame::FrameSkin;
-use crate::material::Material;
-use crate::particles::{Particles, Rearrangement};
-use crate::step::StepContext;
 
 /// What models tell of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,6 +80,8 @@ pub struct BodyState {
 pub enum Model {
     /// Shape matching.
     Shape(ShapeModel),
+    /// Springs that melt into molecules.
+    Spring(SpringModel),
 }
 
 impl Model {
@@ -80,6 +89,7 @@ impl Model {
     pub(crate) fn new(kind: ModelKind) -> Self {
         match kind {
             ModelKind::Shape => Self::Shape(ShapeModel::default()),
+            ModelKind::Spring => Self::Spring(SpringModel::default()),
         }
     }
 
@@ -87,13 +97,35 @@ impl Model {
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::Shape(_) => ModelKind::Shape,
+            Self::Spring(_) => ModelKind::Spring,
         }
     }
 
-    /// Takes over a body that has just been added to the world.
-    pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: ModelSettings) {
+    /// Takes over a body that has just been added to the world with a temperature.
+    pub(crate) fn add_body(
+        &mut self,
+        id: BodyId,
+        body: &Body,
+        particles: &Particles,
+        settings: ModelSettings,
+        temperature: Real,
+    ) {
         match (self, settings) {
             (Self::Shape(shape), ModelSettings::Shape(settings)) => shape.add_body(id, body, particles, settings),
+            (Self::Spring(spring), ModelSettings::Spring(settings)) => {
+                spring.add_body(id, body, particles, settings, temperature);
+            }
+            // The world chooses the model by the kind of the settings.
+            (Self::Shape(_), ModelSettings::Spring(_)) | (Self::Spring(_), ModelSettings::Shape(_)) => (),
+        }
+    }
+
+    /// Forgets a body that leaves the world.
+    pub(crate) fn remove_body(&mut self, id: BodyId) {
+        match self {
+            // Its clusters go with their particles.
+            Self::Shape(_) => (),
+            Self::Spring(spring) => spring.remove_body(id),
         }
     }
 
@@ -101,6 +133,7 @@ impl Model {
     pub(crate) fn rearrange(&mut self, order: &Rearrangement) {
         match self {
             Self::Shape(shape) => shape.rearrange(order),
+            Self::Spring(spring) => spring.refresh(),
         }
     }
 
@@ -108,6 +141,7 @@ impl Model {
     pub(crate) fn refresh(&mut self) {
         match self {
             Self::Shape(shape) => shape.refresh(),
+            Self::Spring(spring) => spring.refresh(),
         }
     }
 
@@ -115,6 +149,7 @@ impl Model {
     pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
             Self::Shape(shape) => shape.prepare(bodies, materials, particles),
+            Self::Spring(spring) => spring.prepare(bodies, materials, particles),
         }
     }
 
@@ -122,6 +157,30 @@ impl Model {
     pub(crate) fn stable_step(&self) -> f64 {
         match self {
             Self::Shape(_) => f64::INFINITY,
+            Self::Spring(spring) => spring.stable_step(),
+        }
+    }
+
+    /// Looks for neighbours inside its bodies.
+    pub(crate) fn find_neighbours(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        match self {
+            Self::Shape(_) => (),
+            Self::Spring(spring) => spring.find_neighbours(bodies, materials, particles),
+        }
+    }
+
+    /// Adds its forces to those of the step.
+    pub(crate) fn exert_forces(
+        &mut self,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &mut Particles,
+        context: &StepContext,
+    ) {
+        match self {
+            // Shape matching pulls to goals instead of pushing with forces.
+            Self::Shape(_) => (),
+            Self::Spring(spring) => spring.exert_forces(bodies, materials, particles, context),
         }
     }
 
@@ -135,6 +194,7 @@ impl Model {
     ) {
         match self {
             Self::Shape(shape) => shape.advance_velocities(particles, before, context),
+            Self::Spring(spring) => spring.advance_velocities(particles, before, context),
         }
     }
 
@@ -142,6 +202,7 @@ impl Model {
     pub(crate) fn links(&self) -> &[Link] {
         match self {
             Self::Shape(shape) => shape.links(),
+            Self::Spring(spring) => spring.links(),
         }
     }
 
@@ -149,13 +210,22 @@ impl Model {
     pub(crate) fn follow_temperature(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
             Self::Shape(shape) => shape.follow_temperature(bodies, materials, particles),
+            // Springs look at temperatures when they exert forces.
+            Self::Spring(_) => (),
         }
     }
 
-    /// Permanent deformation of the step.
-    pub(crate) fn flow(&mut self, bodies: &[Body], materials: &[Material], context: &StepContext) {
+    /// Permanent deformation, and changes of phase.
+    pub(crate) fn change_phase(
+        &mut self,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &mut Particles,
+        context: &StepContext,
+    ) {
         match self {
             Self::Shape(shape) => shape.flow(bodies, materials, context),
+            Self::Spring(spring) => spring.change_phase(bodies, materials, particles, context),
         }
     }
 
@@ -163,13 +233,22 @@ impl Model {
     pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
         match self {
             Self::Shape(shape) => shape.set(id, setting),
+            Self::Spring(spring) => spring.set(id, setting),
         }
     }
 
-    /// Parts a body along a plane in its own frame at rest; number of bonds broken.
-    pub(crate) fn cut(&mut self, id: BodyId, point: glam::Vec3, normal: glam::Vec3, particles: &Particles) {
+    /// Parts a body along a plane in its own frame at rest.
+    pub(crate) fn cut(
+        &mut self,
+        id: BodyId,
+        point: glam::Vec3,
+        normal: glam::Vec3,
+        bodies: &[Body],
+        particles: &Particles,
+    ) {
         match self {
             Self::Shape(shape) => shape.cut(id, point, normal, particles),
+            Self::Spring(spring) => spring.cut(id, point, normal, bodies, particles),
         }
     }
 
@@ -183,6 +262,7 @@ impl Model {
     ) -> Vec<(BodyId, BodyState)> {
         match self {
             Self::Shape(shape) => shape.states(bodies, materials, particles, strain),
+            Self::Spring(spring) => spring.states(bodies, materials, particles, strain),
         }
     }
 
@@ -195,6 +275,8 @@ impl Model {
     ) -> Vec<(BodyId, FrameSkin)> {
         match self {
             Self::Shape(shape) => shape.skins(bodies, materials, particles),
+            // They melt: their skins are found around particles, never carried.
+            Self::Spring(_) => Vec::new(),
         }
     }
 }

@@ -1,0 +1,408 @@
+//! Springs: a lattice that conducts heat, softens, and melts into molecules that attract and repel each other.
+//!
+//! After `[TPF89]`, with the corrections and choices of `docs/spring.md`. Semi-implicit Euler; the model says how long a step
+//! may be.
+
+mod bonds;
+mod melt;
+mod pair_table;
+mod phase;
+mod settings;
+mod solid;
+mod state;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use self::settings::{Cell, Gas, Molecules, SpringSettings, Summation};
+
+use self::bonds::{Bonds, Way};
+use self::melt::{Candidate, Kind, Member, Neighbours, Pairs};
+use self::pair_table::PairTable;
+use self::solid::Stiffness;
+use self::tree::Tree;
+use crate::Real;
+use crate::body::{Body, BodyId};
+use crate::heat::Link;
+use crate::material::Material;
+use crate::parallel;
+use crate::particles::{Flags, Particles, Phase};
+use crate::step::StepContext;
+use glam::Vec3;
+use phyxel_laws::spring::{isotropic_springs, stable_step};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Particles per task.
+const GRAIN: usize = 1024;
+/// Part of the limit of stability that a step may take.
+const SAFETY: f64 = 0.8;
+/// Largest damping of the fastest swing of a lattice, as a part of critical damping; more would make steps short.
+const MOST_DAMPING: f64 = 2.0;
+
+/// A body of springs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SpringBody {
+    id: BodyId,
+    settings: SpringSettings,
+    bonds: Bonds,
+    /// Temperature at which springs have their length, in the scene's scale.
+    reference: Real,
+    broken: u64,
+    merged: u64,
+}
+
+/// What molecules allow in the next step, by how they moved in the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Pace {
+    /// Square of the fastest swing, 1/s2.
+    swing: f64,
+    /// Rate of the strongest viscous braking, 1/s.
+    braking: f64,
+    /// Fastest approach of two molecules, sizes per second.
+    approach: f64,
+}
+
+/// Springs and molecules of all bodies that use them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SpringModel {
+    bodies: Vec<SpringBody>,
+    pace: Pace,
+    #[serde(skip)]
+    derived: Option<Box<Derived>>,
+}
+
+/// What follows from description and state and may be made anew at any time.
+#[derive(Clone, Debug, Default)]
+struct Derived {
+    matter: Vec<Matter>,
+    /// Ways for heat along springs; `None` after springs have gone or come.
+    bond_links: Option<Vec<Link>>,
+    /// All ways for heat.
+    links: Vec<Link>,
+    /// What each particle of the model is, when neighbours were last looked for.
+    kinds: Vec<Kind>,
+    neighbours: Neighbours,
+}
+
+/// What follows from a body and its material.
+#[derive(Clone, Debug)]
+struct Matter {
+    range: Range<usize>,
+    /// Edge of a cube that holds the mass of each particle, m.
+    sizes: Vec<Real>,
+    /// Damping force over change of elastic force, s.
+    damping: Real,
+    /// Square of the fastest swing of the cold lattice, 1/s2.
+    swing: f64,
+    table: PairTable,
+}
+
+impl SpringModel {
+    pub(crate) fn add_body(
+        &mut self,
+        id: BodyId,
+        body: &Body,
+        particles: &Particles,
+        settings: SpringSettings,
+        temperature: Real,
+    ) {
+        let rest = &particles.rest[body.range()];
+        let springs = isotropic_springs(cell_size(&settings, rest).unwrap_or([body.spacing; 3]));
+        let bonds = match springs {
+            Some(springs) => Bonds::of_cells(&settings.cells, &springs, settings.weights, rest),
+            None => Bonds::of_springs(rest.len(), &[]),
+        };
+        self.bodies.push(SpringBody { id, settings, bonds, reference: temperature, broken: 0, merged: 0 });
+        self.refresh();
+    }
+
+    pub(crate) fn refresh(&mut self) {
+        self.derived = None;
+    }
+
+    /// Bodies number their particles themselves, so only a body that goes has to be followed.
+    pub(crate) fn remove_body(&mut self, id: BodyId) {
+        self.bodies.retain(|body| body.id != id);
+        self.refresh();
+    }
+
+    pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        if self.derived.is_none() {
+            self.derived = Some(Box::new(self.derive(bodies, materials, particles)));
+        }
+    }
+
+    fn derive(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Derived {
+        let matter = self.bodies.iter().map(|spring| {
+            let body = &bodies[spring.id.0 as usize];
+            describe(spring, body, &materials[body.material.0 as usize], particles)
+        });
+        Derived { matter: matter.collect(), ..Derived::default() }
+    }
+
+    /// Longest stable step, s. Needs what [`prepare`](Self::prepare) makes.
+    pub(crate) fn stable_step(&self) -> f64 {
+        let Some(derived) = self.derived.as_deref() else { return f64::INFINITY };
+        let solid = derived
+            .matter
+            .iter()
+            .map(|matter| stable_step(matter.swing + self.pace.swing, matter.damping.into(), SAFETY));
+        let limits = [1.0 / self.pace.braking, 0.2 / self.pace.approach].map(|limit| SAFETY * limit);
+        solid.chain(limits).filter(|limit| limit.is_finite()).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Looks for neighbours of molecules, if there are any and they have moved.
+    pub(crate) fn find_neighbours(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        let Some(mut derived) = self.derived.take() else { return };
+        let kinds = self.tell_kinds(&derived, bodies, materials, particles);
+        if kinds.iter().all(|&kind| kind == Kind::Solid) {
+            (derived.neighbours, derived.kinds) = Default::default();
+        } else {
+            let holds = derived.kinds == kinds && derived.neighbours.hold(|i| particles.position[i as usize]);
+            if !holds {
+                let candidates = gather_candidates(&derived.matter, &kinds, particles);
+                derived.neighbours = Neighbours::find(&candidates, self.longest_reach());
+                derived.kinds = kinds;
+            }
+        }
+        self.derived = Some(derived);
+    }
+
+    /// Farthest that molecules of any body act on others, in sizes.
+    fn longest_reach(&self) -> Real {
+        self.bodies.iter().map(|body| body.settings.molecules.cutoff).fold(melt::REACH, Real::max)
+    }
+
+    /// What each particle of the model is to its neighbours, body after body.
+    fn tell_kinds(
+        &self,
+        derived: &Derived,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &Particles,
+    ) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        for (spring, matter) in self.bodies.iter().zip(&derived.matter) {
+            let heat = materials[bodies[spring.id.0 as usize].material.0 as usize].heat;
+            kinds.extend(parallel::map(matter.range.len(), GRAIN, |k| {
+                let i = matter.range.start + k;
+                match particles.phase[i] {
+                    Phase::Solid if heat.stiffness_left(heat.temperature(particles.enthalpy[i])) < 1.0 => Kind::Soft,
+                    Phase::Solid => Kind::Solid,
+                    Phase::Fluid | Phase::Gas => Kind::Molecule,
+                }
+            }));
+        }
+        kinds
+    }
+
+    /// Adds the forces of springs and molecules, and notes the heat that damping makes.
+    pub(crate) fn exert_forces(
+        &mut self,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &mut Particles,
+        context: &StepContext,
+    ) {
+        let Some(mut derived) = self.derived.take() else { return };
+        particles.force.resize(particles.mass.len(), Vec3::ZERO);
+        for (spring, matter) in self.bodies.iter().zip(&derived.matter) {
+            let material = &materials[bodies[spring.id.0 as usize].material.0 as usize];
+            let stiffness = Stiffness::of(material, spring.reference, &particles.enthalpy[matter.range.clone()]);
+            solid::add_forces(&spring.bonds, matter.range.clone(), matter.damping, &stiffness, particles);
+            if material.heat.from_work.damping > 0.0 {
+                let part = f64::from(material.heat.from_work.damping) * f64::from(context.dt);
+                solid::note_heat(&spring.bonds, matter.range.clone(), matter.damping, &stiffness, particles, part);
+            }
+        }
+        self.exert_melt(&mut derived, bodies, materials, particles, context);
+        self.collect_links(&mut derived, bodies, materials);
+        self.derived = Some(derived);
+    }
+
+    /// Forces of molecules, the heat that viscosity makes, and what they allow for the next step.
+    fn exert_melt(
+        &mut self,
+        derived: &mut Derived,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &mut Particles,
+        context: &StepContext,
+    ) {
+        self.pace = Pace::default();
+        derived.links.clear();
+        if derived.neighbours.members.is_empty() {
+            return;
+        }
+        let members = self.gather_members(derived, bodies, materials, particles);
+        let laws = self.laws(&derived.matter);
+        let pairs = Pairs { neighbours: &derived.neighbours, members: &members, laws: &laws };
+        let mut effects = pairs.effects();
+        for (place, (table, summation)) in laws.iter().enumerate() {
+            let opening = match summation {
+                Summation::Cutoff => continue,
+                Summation::Tree { opening } => Some(*opening),
+                Summation::Exact => None,
+            };
+            let tree = Tree::new(&members, tree::molecules_of(&members, place as u32));
+            tree.forces(table, opening).into_iter().for_each(|(k, force)| effects[k as usize].force += force);
+        }
+        derived.links = pairs.links();
+        let warming = |i: u32| {
+            let body = &bodies[particles.body[i as usize].0 as usize];
+            f64::from(materials[body.material.0 as usize].heat.from_work.damping) * f64::from(context.dt)
+        };
+        let warmth: Vec<f64> =
+            derived.neighbours.members.iter().zip(&effects).map(|(&i, e)| warming(i) * f64::from(e.lost)).collect();
+        if warmth.iter().any(|&heat| heat > 0.0) {
+            let made = particles.make_heat();
+            derived.neighbours.members.iter().zip(&warmth).for_each(|(&i, heat)| made[i as usize] += heat);
+        }
+        for ((&i, member), effect) in derived.neighbours.members.iter().zip(&members).zip(&effects) {
+            particles.force[i as usize] += effect.force;
+            let mass = f64::from(member.mass);
+            self.pace.swing = self.pace.swing.max(2.0 * f64::from(effect.stiffness) / mass);
+            self.pace.braking = self.pace.braking.max(2.0 * f64::from(effect.damping) / mass);
+            self.pace.approach = self.pace.approach.max(effect.approach.into());
+        }
+    }
+
+    fn laws<'a>(&self, matter: &'a [Matter]) -> Vec<(&'a PairTable, Summation)> {
+        let summation = self.bodies.iter().map(|body| body.settings.molecules.summation);
+        matter.iter().map(|matter| &matter.table).zip(summation).collect()
+    }
+
+    fn gather_members(
+        &self,
+        derived: &Derived,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &Particles,
+    ) -> Vec<Member> {
+        let place_of = |i: usize| derived.matter.partition_point(|matter| matter.range.end <= i);
+        let offsets: Vec<usize> = derived
+            .matter
+            .iter()
+            .scan(0, |next, matter| {
+                let offset = *next;
+                *next += matter.range.len();
+                Some(offset)
+            })
+            .collect();
+        parallel::map(derived.neighbours.members.len(), GRAIN, |k| {
+            let i = derived.neighbours.members[k] as usize;
+            let place = place_of(i);
+            let matter = &derived.matter[place];
+            let own = i - matter.range.start;
+            let material = &materials[bodies[self.bodies[place].id.0 as usize].material.0 as usize];
+            let temperature = material.heat.temperature(particles.enthalpy[i]);
+            let factors = match particles.phase[i] {
+                Phase::Gas => [0.0, self.bodies[place].settings.gas.repulsion.sqrt()],
+                _ => [material.fluid.cohesion.at(temperature).sqrt(), 1.0],
+            };
+            Member {
+                position: particles.position[i],
+                velocity: particles.velocity[i],
+                mass: particles.mass[i],
+                size: matter.sizes[own],
+                kind: derived.kinds[offsets[place] + own],
+                body: place as u32,
+                factors,
+                viscosity: material.fluid.viscosity.at(temperature),
+                conductivity: material.heat.conductivity,
+            }
+        })
+    }
+
+    /// Ways for heat along springs, made anew only when springs have gone or come, and those of molecules.
+    fn collect_links(&self, derived: &mut Derived, bodies: &[Body], materials: &[Material]) {
+        if derived.bond_links.is_none() {
+            let mut links = Vec::new();
+            for (spring, matter) in self.bodies.iter().zip(&derived.matter) {
+                let heat = &materials[bodies[spring.id.0 as usize].material.0 as usize].heat;
+                let first = matter.range.start as u32;
+                links.extend(spring.bonds.springs().filter_map(|one| {
+                    let conductivity = match one.path.way {
+                        Way::X | Way::Y | Way::Z | Way::Frozen => heat.conductivity,
+                        Way::Diagonal => spring.settings.diagonal_conductivity,
+                    };
+                    let conductance = conductivity * one.path.area / one.bond.rest;
+                    let particles = one.pair.map(|i| first + i);
+                    (conductance > 0.0).then_some(Link { particles, conductance })
+                }));
+            }
+            derived.bond_links = Some(links);
+        }
+        derived.links.extend(derived.bond_links.iter().flatten());
+    }
+
+    /// Ways for heat inside its bodies.
+    pub(crate) fn links(&self) -> &[Link] {
+        self.derived.as_deref().map_or(&[], |derived| &derived.links)
+    }
+
+    /// `v += dt (g + f/m)`, `[TPF89]` eq. 19. The air lifts and brakes gas.
+    pub(crate) fn advance_velocities(&mut self, particles: &mut Particles, before: &[Vec3], context: &StepContext) {
+        let Some(derived) = self.derived.as_deref() else { return };
+        let Particles { velocity, force, mass, flags, phase, .. } = particles;
+        for (spring, matter) in self.bodies.iter().zip(&derived.matter) {
+            let gas = spring.settings.gas;
+            let kept = libm::expf(-gas.drag * context.dt);
+            let start = matter.range.start;
+            parallel::for_each_chunk(&mut velocity[matter.range.clone()], GRAIN, |first, velocities| {
+                for (k, velocity) in velocities.iter_mut().enumerate() {
+                    let i = start + first + k;
+                    let pushed = force[i] * (context.dt / mass[i]);
+                    *velocity = if flags[i].has(Flags::HELD) {
+                        Vec3::ZERO
+                    } else if phase[i] == Phase::Gas {
+                        (before[i] + pushed + context.gravity * ((1.0 - gas.lift) * context.dt)) * kept
+                    } else {
+                        before[i] + pushed + context.gravity * context.dt
+                    };
+                }
+            });
+        }
+    }
+}
+
+/// Whether cells with these edges are too far from cubes to be isotropic.
+pub fn is_too_flat(cell: [Real; 3]) -> bool {
+    isotropic_springs(cell).is_none()
+}
+
+/// Edges of the cells of a body, m.
+fn cell_size(settings: &SpringSettings, rest: &[Vec3]) -> Option<[Real; 3]> {
+    let cell = settings.cells.first()?;
+    let corner = |k: usize| rest[cell[k] as usize];
+    Some([1, 2, 4].map(|k| corner(0).distance(corner(k))))
+}
+
+fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &Particles) -> Matter {
+    let range = body.range();
+    let masses = &particles.mass[range.clone()];
+    let sizes: Vec<Real> = masses.iter().map(|mass| libm::cbrtf(mass / material.density)).collect();
+    let young = material.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max);
+    let swing = solid::fastest_swing(&spring.bonds, &particles.rest[range.clone()], masses) * f64::from(young);
+    let slowest = solid::slowest_swing(&particles.rest[range.clone()], young, material.density);
+    // Stiffness times this is the damping: the slowest swing then has the damping that is asked for.
+    let asked = 2.0 * f64::from(material.damping) / slowest;
+    let most = 2.0 * MOST_DAMPING / swing.sqrt().max(1e-30);
+    let bulk = material.fluid.bulk_modulus.unwrap_or(young / (3.0 * (1.0 - 2.0 * phyxel_laws::spring::POISSON_RATIO)));
+    Matter {
+        table: PairTable::new(&spring.settings.molecules, bulk, body.spacing),
+        range,
+        sizes,
+        damping: asked.min(most) as Real,
+        swing,
+    }
+}
+
+fn gather_candidates(matter: &[Matter], kinds: &[Kind], particles: &Particles) -> Vec<Candidate> {
+    let owned = matter.iter().flat_map(|matter| matter.range.clone().zip(matter.sizes.iter().copied()));
+    owned
+        .zip(kinds)
+        .map(|((i, size), &kind)| Candidate { particle: i as u32, position: particles.position[i], size, kind })
+        .collect()
+}

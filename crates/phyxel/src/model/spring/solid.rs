@@ -1,0 +1,148 @@
+//! Forces of springs.
+
+use super::GRAIN;
+use super::bonds::{Bond, Bonds};
+use crate::Real;
+use crate::material::Material;
+use crate::parallel;
+use crate::particles::Particles;
+use glam::{DMat3, Vec3};
+use phyxel_laws::symmetric::eigen;
+use std::ops::Range;
+
+/// How stiff and how long the springs of a body are at its present temperatures.
+pub(super) enum Stiffness<'a> {
+    /// All the same: Young's modulus, Pa.
+    Even(Real),
+    /// By the temperatures of the two ends.
+    Uneven {
+        material: &'a Material,
+        /// Temperatures of the particles.
+        temperatures: Vec<Real>,
+        /// Temperature at which springs have their length.
+        reference: Real,
+    },
+}
+
+impl<'a> Stiffness<'a> {
+    pub fn of(material: &'a Material, reference: Real, enthalpy: &[f64]) -> Self {
+        let heat = &material.heat;
+        let soft = heat.softening.or(heat.melting).unwrap_or(Real::INFINITY);
+        let limit = f64::from(heat.specific_heat) * f64::from(soft);
+        let is_even = material.young_modulus.points().len() == 1 && heat.expansion == 0.0;
+        if is_even && enthalpy.iter().all(|&h| h < limit) {
+            return Self::Even(material.young_modulus.at(0.0));
+        }
+        let temperatures = parallel::map(enthalpy.len(), GRAIN, |k| heat.temperature(enthalpy[k]));
+        Self::Uneven { material, temperatures, reference }
+    }
+
+    /// Young's modulus (Pa) and thermal stretch of a spring between two particles, by their mean temperature.
+    pub fn between(&self, i: usize, j: usize) -> (Real, Real) {
+        match self {
+            Self::Even(young) => (*young, 1.0),
+            Self::Uneven { material, temperatures, reference } => {
+                let mean = 0.5 * (temperatures[i] + temperatures[j]);
+                (material.stiffness(mean), 1.0 + material.heat.expansion * (mean - reference))
+            }
+        }
+    }
+}
+
+/// A spring at this moment.
+pub(super) struct Drawn {
+    /// From the particle to the other, of length 1.
+    pub direction: Vec3,
+    /// Stiffness, N/m.
+    pub stiffness: Real,
+    /// Length less the length without force, m.
+    pub extension: Real,
+    /// Length without force, m.
+    pub natural: Real,
+}
+
+/// The spring of a particle at this moment.
+pub(super) fn draw(i: usize, bond: &Bond, positions: &[Vec3], stiffness: &Stiffness) -> Drawn {
+    let between = positions[bond.other as usize] - positions[i];
+    let length = between.length();
+    let (young, stretch) = stiffness.between(i, bond.other as usize);
+    let natural = bond.rest * stretch;
+    // Ends at one place have no direction to be pushed apart in; others around them will.
+    let direction = if length > 1e-6 * natural { between / length } else { Vec3::ZERO };
+    Drawn { direction, stiffness: young * bond.stiffness, extension: length - natural, natural }
+}
+
+/// Adds `K (length - L)` along each spring, and `damping K` times the rate at which it gets longer.
+pub(super) fn add_forces(
+    bonds: &Bonds,
+    range: Range<usize>,
+    damping: Real,
+    stiffness: &Stiffness,
+    particles: &mut Particles,
+) {
+    let positions = &particles.position[range.clone()];
+    let velocities = &particles.velocity[range.clone()];
+    parallel::for_each_chunk(&mut particles.force[range], GRAIN, |first, forces| {
+        for (k, force) in forces.iter_mut().enumerate() {
+            let i = first + k;
+            let mut sum = Vec3::ZERO;
+            for bond in bonds.of(i) {
+                let spring = draw(i, bond, positions, stiffness);
+                let rate = (velocities[bond.other as usize] - velocities[i]).dot(spring.direction);
+                sum += spring.direction * (spring.stiffness * (spring.extension + damping * rate));
+            }
+            *force += sum;
+        }
+    });
+}
+
+/// Notes `part` of the power that damping takes, half for each end, J (`part` holds the step).
+pub(super) fn note_heat(
+    bonds: &Bonds,
+    range: Range<usize>,
+    damping: Real,
+    stiffness: &Stiffness,
+    particles: &mut Particles,
+    part: f64,
+) {
+    let positions = &particles.position[range.clone()];
+    let velocities = &particles.velocity[range.clone()];
+    let made = parallel::map(range.len(), GRAIN, |i| {
+        let mut sum = 0.0;
+        for bond in bonds.of(i) {
+            let spring = draw(i, bond, positions, stiffness);
+            let rate = (velocities[bond.other as usize] - velocities[i]).dot(spring.direction);
+            sum += 0.5 * f64::from(damping * spring.stiffness * rate * rate);
+        }
+        sum * part
+    });
+    particles.make_heat()[range].iter_mut().zip(made).for_each(|(heat, made)| *heat += made);
+}
+
+/// Bound on the square of the fastest swing, for a Young's modulus of 1 Pa, 1/s2.
+///
+/// The energy of springs is at most `sum 2 k ((n.u_i)^2 + (n.u_j)^2) / 2`, so no swing is faster than twice the largest
+/// eigenvalue of `sum k n n^T / m` of any particle. In a cubic lattice that is just the fastest one.
+pub(super) fn fastest_swing(bonds: &Bonds, rest: &[Vec3], masses: &[Real]) -> f64 {
+    let parts = parallel::map_ranges(bonds.len(), GRAIN, |range| {
+        range
+            .map(|i| {
+                let sum = bonds.of(i).iter().fold(DMat3::ZERO, |sum, bond| {
+                    let n = (rest[bond.other as usize] - rest[i]).as_dvec3().normalize_or_zero();
+                    sum + DMat3::from_cols(n * n.x, n * n.y, n * n.z) * f64::from(bond.stiffness)
+                });
+                let rows: [[f64; 3]; 3] = std::array::from_fn(|r| std::array::from_fn(|c| sum.col(c)[r]));
+                2.0 * eigen(rows).0.into_iter().fold(0.0, f64::max) / f64::from(masses[i])
+            })
+            .fold(0.0, f64::max)
+    });
+    parts.into_iter().fold(0.0, f64::max)
+}
+
+/// Angular frequency of the slowest stretching of a bar as long as the body, 1/s.
+pub(super) fn slowest_swing(rest: &[Vec3], young: Real, density: Real) -> f64 {
+    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let (min, max) = rest.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
+    let length = (max - min).max_element();
+    1.0 / f64::from(phyxel_laws::stiffness::bar_time_constant(length, young, density)).max(1e-30)
+}
