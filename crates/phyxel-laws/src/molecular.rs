@@ -24,7 +24,7 @@ pub struct PairLaw {
 }
 
 /// Distances are not taken as smaller than this part of the collision radius.
-pub const CLOSEST: f64 = 0.1;
+pub const CLOSEST: f64 = 0.25;
 
 impl PairLaw {
     /// The two parts of the force at a distance: attraction and repulsion, both at least 0.
@@ -143,7 +143,7 @@ mod tests {
         let hard = PairLaw { radius: 60.0, collision: 2.0, ..SOURCE };
         assert_eq!(hard.parts(60.0), SOURCE.parts(60.0));
         assert!((hard.parts(30.0)[1] / SOURCE.parts(30.0)[1] - 4.0).abs() < 1e-12);
-        assert_eq!(hard.parts(0.0), hard.parts(6.0));
+        assert_eq!(hard.parts(0.0), hard.parts(15.0));
     }
 
     #[test]
@@ -173,6 +173,22 @@ mod tests {
             assert!((modulus - 1.0).abs() < 1e-4, "{exponents:?}: {modulus}");
         }
         assert_eq!(SOURCE.balanced(), None);
+    }
+
+    /// Whether a closest packing that is squeezed or stretched always wants back.
+    #[test]
+    fn the_usual_exponents_have_one_density_without_pressure_and_the_source_s_cut_off_have_two() {
+        let changes = |exponents: [f64; 2]| {
+            let law = PairLaw { exponents, cutoff: Some([1.75, 2.5]), ..SOURCE }.balanced().unwrap();
+            let pressure = |s: f64| {
+                let mut sum = 0.0;
+                for_each_site(2.5 / s, |d| sum += law.force(s * d) * d);
+                sum
+            };
+            let signs: Vec<bool> = (0..100).map(|k| pressure(0.7 + 0.007 * f64::from(k) + 1e-4) > 0.0).collect();
+            signs.windows(2).filter(|pair| pair[0] != pair[1]).count()
+        };
+        assert_eq!([changes([4.0, 8.0]), changes([2.0, 4.0])], [1, 3], "two of three are densities to rest at");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Carrying out commands.
 
+use crate::Real;
+use crate::body::BodyId;
 use crate::command::{Command, Drag, Region, Setting, Target};
 use crate::error::{StepError, WorldError};
 use crate::particles::Flags;
@@ -29,7 +31,8 @@ impl World {
     pub fn apply(&mut self, command: Command) -> Result<(), WorldError> {
         match command {
             Command::Set { target, setting } => self.apply_setting(target, setting),
-            Command::Push { body, velocity } => self.push(&body, velocity),
+            Command::Push { body, region, velocity } => self.push(&body, &region, velocity),
+            Command::Warm { body, region, temperature } => self.warm(&body, &region, temperature),
             Command::Hold { body, region, on } => self.hold(&body, &region, on),
             Command::Drag(drag) => self.drag(drag),
             Command::Release { body } => {
@@ -47,23 +50,50 @@ impl World {
         }
     }
 
-    fn push(&mut self, body: &str, velocity: Vec3) -> Result<(), WorldError> {
+    /// Particles of a body that a region means.
+    fn particles_in(&self, id: BodyId, region: &Region) -> Vec<usize> {
+        let range = self.bodies[id.0 as usize].range();
+        let is_meant = |&i: &usize| region.contains(self.particles.rest[i], (i - range.start) as u32);
+        match region {
+            Region::All => range.collect(),
+            Region::Samples(samples) => {
+                let there = samples.iter().filter(|&&sample| (sample as usize) < range.len());
+                there.map(|&sample| range.start + sample as usize).collect()
+            }
+            Region::Box { .. } | Region::Ball { .. } => range.clone().filter(is_meant).collect(),
+        }
+    }
+
+    fn push(&mut self, body: &str, region: &Region, velocity: Vec3) -> Result<(), WorldError> {
         finite(velocity, || format!("push on body \"{body}\""), "velocity")?;
         let id = self.body_named(body)?;
-        for i in self.bodies[id.0 as usize].range().filter(|&i| !self.particles.flags[i].has(Flags::HELD)) {
-            self.particles.velocity[i] += velocity;
+        for i in self.particles_in(id, region) {
+            if !self.particles.flags[i].has(Flags::HELD) {
+                self.particles.velocity[i] += velocity;
+            }
         }
+        Ok(())
+    }
+
+    fn warm(&mut self, body: &str, region: &Region, temperature: Real) -> Result<(), WorldError> {
+        let owner = || format!("warming of body \"{body}\"");
+        WorldError::require(temperature.is_finite(), owner, "temperature", temperature, "finite")?;
+        let id = self.body_named(body)?;
+        let heat = self.materials[self.bodies[id.0 as usize].material.0 as usize].heat;
+        let enthalpy = heat.enthalpy(temperature);
+        for i in self.particles_in(id, region) {
+            let before = std::mem::replace(&mut self.particles.enthalpy[i], enthalpy);
+            self.heat_in += f64::from(self.particles.mass[i]) * (enthalpy - before);
+        }
+        self.refresh_models();
         Ok(())
     }
 
     fn hold(&mut self, body: &str, region: &Region, on: bool) -> Result<(), WorldError> {
         let id = self.body_named(body)?;
-        let range = self.bodies[id.0 as usize].range();
-        for i in range.clone() {
-            if region.contains(self.particles.rest[i], (i - range.start) as u32) {
-                self.particles.flags[i] = self.particles.flags[i].with(Flags::HELD, on);
-                self.particles.velocity[i] = if on { Vec3::ZERO } else { self.particles.velocity[i] };
-            }
+        for i in self.particles_in(id, region) {
+            self.particles.flags[i] = self.particles.flags[i].with(Flags::HELD, on);
+            self.particles.velocity[i] = if on { Vec3::ZERO } else { self.particles.velocity[i] };
         }
         self.refresh_models();
         Ok(())
@@ -113,13 +143,7 @@ impl World {
         let owner = || format!("body \"{name}\"");
         let range = self.bodies[id.0 as usize].range();
         match setting {
-            Setting::Temperature(temperature) => {
-                WorldError::require(temperature.is_finite(), owner, "temperature", temperature, "finite")?;
-                let heat = self.materials[self.bodies[id.0 as usize].material.0 as usize].heat;
-                let before = self.heat_of(range.clone());
-                self.particles.enthalpy[range.clone()].fill(heat.enthalpy(temperature));
-                self.heat_in += self.heat_of(range) - before;
-            }
+            Setting::Temperature(temperature) => return self.warm(name, &Region::All, temperature),
             Setting::Velocity(velocity) => {
                 finite(velocity, owner, "velocity")?;
                 for i in range.filter(|&i| !self.particles.flags[i].has(Flags::HELD)) {

@@ -20,12 +20,23 @@ pub enum Command {
         /// The setting and its new value.
         setting: Setting,
     },
-    /// Adds to the velocity of every particle of a body, m/s.
+    /// Adds to the velocity of particles of a body, m/s.
     Push {
         /// Name of a body.
         body: String,
+        /// Which particles.
+        region: Region,
         /// m/s.
         velocity: Vec3,
+    },
+    /// Brings particles of a body to a temperature at once. The heat that takes is counted as coming in.
+    Warm {
+        /// Name of a body.
+        body: String,
+        /// Which particles.
+        region: Region,
+        /// In the scene's scale.
+        temperature: Real,
     },
     /// Holds particles of a body in place, or lets them go.
     Hold {

@@ -176,7 +176,7 @@ pub struct Fluid {
     pub surface_tension: Real,
     /// How strongly it holds together over temperature, as a part of the usual, without unit.
     pub cohesion: Curve,
-    /// Bulk modulus, Pa; that of the cold solid if `None`.
+    /// Bulk modulus, Pa; a tenth of that of the cold solid if `None`.
     pub bulk_modulus: Option<Real>,
 }
 

@@ -38,7 +38,7 @@ impl Default for Settings {
             frame_rate: 30.0,
             substeps: None,
             max_step: 1.0 / 240.0,
-            max_substeps: 256,
+            max_substeps: 1024,
             contact_rounds: 4,
             contact_conductance: 1000.0,
         }

@@ -6,7 +6,7 @@ use common::*;
 use glam::{DVec3, Mat3, Quat, Vec3};
 use phyxel::World;
 use phyxel::body::Pose;
-use phyxel::command::Command;
+use phyxel::command::{Command, Region};
 use phyxel::material::{Curve, Material, Plasticity};
 use phyxel::model::shape::{Clusters, ShapeMode, ShapeSettings};
 use phyxel::skin::{Skin, SkinMesh};
@@ -64,7 +64,9 @@ fn the_energy_of_a_free_body_does_not_grow_in_a_hundred_thousand_steps() {
                 ShapeSettings { tau: Some(tau), damping_rate: Some(0.0), keep_volume, ..settings(mode, [1, 1, 1]) };
             let mut world = shaken(settings, [3, 3, 3], 0.004, 7, matter());
             // Stays near the origin, where f32 is fine enough to tell drift from rounding.
-            world.apply(Command::Push { body: "body".into(), velocity: -velocity(&world, 0) }).unwrap();
+            world
+                .apply(Command::Push { body: "body".into(), region: Region::All, velocity: -velocity(&world, 0) })
+                .unwrap();
             let before = mean_energy(&mut world, 0.002);
             let mut most: f64 = 0.0;
             for _ in 0..100 {

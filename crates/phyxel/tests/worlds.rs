@@ -26,7 +26,10 @@ fn busy_world() -> World {
         new.pose = Pose { at, turn: Quat::from_rotation_x(i as f32) };
         world.add_body(new).unwrap();
     }
-    world.schedule(0.3, Command::Push { body: "body-3".into(), velocity: Vec3::new(1.0, 2.0, 0.5) });
+    world.schedule(
+        0.3,
+        Command::Push { body: "body-3".into(), region: Region::All, velocity: Vec3::new(1.0, 2.0, 0.5) },
+    );
     world.schedule(0.5, Command::Remove { body: "body-5".into() });
     world.schedule(0.6, Command::Cut { body: "body-7".into(), point: Vec3::ZERO, normal: Vec3::X });
     world
@@ -116,8 +119,8 @@ fn bad_commands_are_refused_by_name_and_change_nothing() {
     let mut world = one_body();
     let before = world.state_hash();
     let wrong = [
-        Command::Push { body: "cub".into(), velocity: Vec3::X },
-        Command::Push { body: "cube".into(), velocity: Vec3::NAN },
+        Command::Push { body: "cub".into(), region: Region::All, velocity: Vec3::X },
+        Command::Push { body: "cube".into(), region: Region::All, velocity: Vec3::NAN },
         set(Target::Body("cube".into()), Setting::Active(false)),
         set(Target::Body("cube".into()), Setting::Beta(2.0)),
         set(Target::Obstacle("floor".into()), Setting::Restitution(1.5)),
@@ -211,7 +214,9 @@ fn a_value_that_stops_being_a_number_is_named_and_the_last_good_state_is_kept() 
     frames(&mut world, 5);
     let good = world.particles().position.clone();
     for _ in 0..2 {
-        world.apply(Command::Push { body: "cube".into(), velocity: Vec3::new(f32::MAX, 0.0, 0.0) }).unwrap();
+        world
+            .apply(Command::Push { body: "cube".into(), region: Region::All, velocity: Vec3::new(f32::MAX, 0.0, 0.0) })
+            .unwrap();
     }
     let message = world.advance_frame().unwrap_err().to_string();
     assert!(message.contains("cube") && message.contains("smaller steps"), "{message}");

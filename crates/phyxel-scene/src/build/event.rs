@@ -35,15 +35,16 @@ pub(super) fn commands(event: &Event, cast: &Cast, warnings: &mut Vec<String>) -
         Action::Set(settings) => {
             settings.iter().flat_map(|(target, setting)| set_commands(cast, target, setting)).collect()
         }
-        Action::Push { body, velocity } => cast.for_copies(body, |body| Command::Push { body, velocity: *velocity }),
+        Action::Push { body, region, velocity } => {
+            let region = region_of(cast, body, region.as_ref(), event.at, warnings);
+            cast.for_copies(body, |body| Command::Push { body, region: region.clone(), velocity: *velocity })
+        }
+        Action::Warm { body, region, temperature } => {
+            let region = region_of(cast, body, region.as_ref(), event.at, warnings);
+            cast.for_copies(body, |body| Command::Warm { body, region: region.clone(), temperature: *temperature })
+        }
         Action::Hold { body, region, on } => {
-            let region = region_of(cast, body, region.as_ref());
-            if region == Region::Samples(Vec::new()) {
-                warnings.push(format!(
-                    "event at {} s: no particle of body \"{body}\" lies in its region, which is in the body's own frame",
-                    event.at
-                ));
-            }
+            let region = region_of(cast, body, region.as_ref(), event.at, warnings);
             cast.for_copies(body, |body| Command::Hold { body, region: region.clone(), on: *on })
         }
         Action::Drag { body, point, to, tau, limit } => {
@@ -69,13 +70,16 @@ fn set_commands(cast: &Cast, target: &Target, setting: &Setting) -> Vec<Command>
     }
 }
 
-fn region_of(cast: &Cast, body: &str, region: Option<&Shape>) -> Region {
-    match (region, cast.find(body)) {
-        (Some(shape), Some((body, mould))) => {
-            Region::Samples(samples_in(&mould.samples, std::slice::from_ref(shape), body.place.scale))
-        }
-        _ => Region::All,
+/// The samples in a region; a warning if there are none.
+fn region_of(cast: &Cast, name: &str, region: Option<&Shape>, at: f64, warnings: &mut Vec<String>) -> Region {
+    let (Some(shape), Some((body, mould))) = (region, cast.find(name)) else { return Region::All };
+    let samples = samples_in(&mould.samples, std::slice::from_ref(shape), body.place.scale);
+    if samples.is_empty() {
+        warnings.push(format!(
+            "event at {at} s: no particle of body \"{name}\" lies in its region, which is in the body's own frame"
+        ));
     }
+    Region::Samples(samples)
 }
 
 /// Number of the sample nearest to a point.

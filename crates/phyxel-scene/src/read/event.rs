@@ -5,12 +5,14 @@ use super::quantity::Quantity;
 use super::shape::{Files, read_shape};
 use super::target::{Names, read_settings, read_target_body};
 use crate::scene::{Action, Event};
+use crate::shape::Shape;
 use glam::Vec3;
 
 /// What can be done to a body.
 #[derive(Clone, Copy)]
 enum Deed {
     Push,
+    Warm,
     Hold,
     ReleaseHold,
     Drag,
@@ -19,8 +21,9 @@ enum Deed {
     Remove,
 }
 
-const DEEDS: [(&str, Deed); 7] = [
+const DEEDS: [(&str, Deed); 8] = [
     ("push", Deed::Push),
+    ("warm", Deed::Warm),
     ("hold", Deed::Hold),
     ("release-hold", Deed::ReleaseHold),
     ("drag", Deed::Drag),
@@ -67,13 +70,16 @@ fn read_deed(reader: &mut Reader, deed: Deed, names: &Names, files: &mut Files) 
     match deed {
         Deed::Push => {
             let velocity = reader.need_vector("velocity", Quantity::any("m/s"));
-            Some(Action::Push { body: body?, velocity: velocity? })
+            let region = read_region(reader, files)?;
+            Some(Action::Push { body: body?, region, velocity: velocity? })
+        }
+        Deed::Warm => {
+            let temperature = reader.need_number("temperature", Quantity::any("temperature"));
+            let region = read_region(reader, files)?;
+            Some(Action::Warm { body: body?, region, temperature: temperature? })
         }
         Deed::Hold | Deed::ReleaseHold => {
-            let region = match reader.field("region") {
-                Some(field) => Some(read_shape(&field, files)?),
-                None => None,
-            };
+            let region = read_region(reader, files)?;
             Some(Action::Hold { body: body?, region, on: matches!(deed, Deed::Hold) })
         }
         Deed::Drag => read_drag(reader, body),
@@ -84,6 +90,14 @@ fn read_deed(reader: &mut Reader, deed: Deed, names: &Names, files: &mut Files) 
             Some(Action::Cut { body: body?, point: point.unwrap_or(Vec3::ZERO), normal: normal? })
         }
         Deed::Remove => Some(Action::Remove { body: body? }),
+    }
+}
+
+/// The region of a deed, if it names one; `None` if it names one that is wrong.
+fn read_region(reader: &mut Reader, files: &mut Files) -> Option<Option<Shape>> {
+    match reader.field("region") {
+        Some(field) => read_shape(&field, files).map(Some),
+        None => Some(None),
     }
 }
 

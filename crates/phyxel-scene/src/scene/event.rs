@@ -22,8 +22,19 @@ pub enum Action {
     Push {
         /// Name of a body.
         body: String,
+        /// Which particles, in the body's own frame at rest; `None` means all.
+        region: Option<Shape>,
         /// Added to the velocity of every particle, m/s.
         velocity: Vec3,
+    },
+    /// Particles come to a temperature at once.
+    Warm {
+        /// Name of a body.
+        body: String,
+        /// Which particles, in the body's own frame at rest; `None` means all.
+        region: Option<Shape>,
+        /// In the scene's scale.
+        temperature: f32,
     },
     /// Particles are held in place or let go.
     Hold {

@@ -4,12 +4,14 @@
 use glam::Vec3;
 use phyxel::body::{NewBody, Pose};
 use phyxel::material::{Curve, Friction, Material};
-use phyxel::model::ModelSettings;
 use phyxel::model::shape::{Clusters, ShapeMode, ShapeSettings};
+use phyxel::model::spring::Cell;
+use phyxel::model::{ModelSettings, SpringSettings};
 use phyxel::obstacle::{Geometry, Obstacle};
 use phyxel::skin::Skin;
 use phyxel::step::{StageTimes, step};
 use phyxel::{Settings, World};
+use std::sync::Arc;
 
 /// Deterministic random numbers.
 pub struct Random(pub u64);
@@ -53,6 +55,27 @@ pub fn body(name: &str, samples: Vec<Vec3>, settings: ShapeSettings) -> NewBody 
         self_contact: false,
         skin: Skin::Particles,
     }
+}
+
+/// Cells of a block with so many along the axes, their corners as samples, centred.
+pub fn cells(counts: [u32; 3], edges: [f32; 3]) -> (Vec<Vec3>, Vec<Cell>) {
+    let [nx, ny, nz] = counts;
+    let number = |x: u32, y: u32, z: u32| x + (nx + 1) * (y + (ny + 1) * z);
+    let all = (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])));
+    let cells = all.map(|[x, y, z]| {
+        std::array::from_fn(|k| number(x + (k as u32 & 1), y + (k as u32 >> 1 & 1), z + (k as u32 >> 2)))
+    });
+    let samples = block([nx + 1, ny + 1, nz + 1], 1.0).into_iter().map(|x| x * Vec3::from_array(edges));
+    (samples.collect(), cells.collect())
+}
+
+/// A block of springs of density 1000, at rest at the origin.
+pub fn lattice(name: &str, counts: [u32; 3], edges: [f32; 3], settings: SpringSettings) -> NewBody {
+    let (samples, cells) = cells(counts, edges);
+    let volume = cells.len() as f64 * edges.iter().map(|edge| f64::from(*edge)).product::<f64>();
+    let model = ModelSettings::Spring(SpringSettings { cells: Arc::new(cells), ..settings });
+    let spacing = edges.into_iter().fold(f32::INFINITY, f32::min);
+    NewBody { model, volume, spacing, ..body(name, samples, ShapeSettings::default()) }
 }
 
 pub fn matter() -> Material {

@@ -14,7 +14,7 @@ const GRAIN: usize = 512;
 /// Solid particles that are soft keep apart below this distance, in sizes.
 const CORE: Real = 0.75;
 /// Viscosity and conduction reach this far, in sizes.
-pub(super) const REACH: Real = 1.6;
+pub(super) const REACH: Real = 2.0;
 /// Neighbours are looked for this much farther than needed, in sizes, so that they last for several steps.
 const SLACK: Real = 0.25;
 

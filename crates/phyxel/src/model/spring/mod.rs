@@ -10,8 +10,6 @@ mod phase;
 mod settings;
 mod solid;
 mod state;
-#[cfg(test)]
-mod tests;
 mod tree;
 
 pub use self::settings::{Cell, Gas, Molecules, SpringSettings, Summation};
@@ -29,7 +27,7 @@ use crate::parallel;
 use crate::particles::{Flags, Particles, Phase};
 use crate::step::StepContext;
 use glam::Vec3;
-use phyxel_laws::spring::{isotropic_springs, stable_step};
+use phyxel_laws::spring::{POISSON_RATIO, isotropic_springs, stable_step};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -39,6 +37,10 @@ const GRAIN: usize = 1024;
 const SAFETY: f64 = 0.8;
 /// Largest damping of the fastest swing of a lattice, as a part of critical damping; more would make steps short.
 const MOST_DAMPING: f64 = 2.0;
+
+/// Bulk modulus of a melt over that of its solid, if the material says nothing. A melt as stiff as its solid would be real,
+/// but also held together as strongly, and would burst when it melts faster than it can flow.
+const MELT_STIFFNESS: Real = 0.1;
 
 /// A body of springs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -389,7 +391,7 @@ fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &P
     // Stiffness times this is the damping: the slowest swing then has the damping that is asked for.
     let asked = 2.0 * f64::from(material.damping) / slowest;
     let most = 2.0 * MOST_DAMPING / swing.sqrt().max(1e-30);
-    let bulk = material.fluid.bulk_modulus.unwrap_or(young / (3.0 * (1.0 - 2.0 * phyxel_laws::spring::POISSON_RATIO)));
+    let bulk = material.fluid.bulk_modulus.unwrap_or(MELT_STIFFNESS * young / (3.0 * (1.0 - 2.0 * POISSON_RATIO)));
     Matter {
         table: PairTable::new(&spring.settings.molecules, bulk, body.spacing),
         range,

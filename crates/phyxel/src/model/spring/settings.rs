@@ -57,10 +57,10 @@ pub struct Molecules {
 }
 
 impl Default for Molecules {
-    /// The source's exponents.
+    /// Exponents 4 and 8. The source's 2 and 4 need its endless sums: cut off, they have several densities without pressure.
     fn default() -> Self {
         Self {
-            exponents: [2.0, 4.0],
+            exponents: [4.0, 8.0],
             bluntness: 0.0,
             collision: 0.0,
             strengths: None,
