@@ -137,6 +137,7 @@ impl World {
             material,
             particles: first..self.particles.len() as u32,
             spacing: body.spacing,
+            rest_temperature: body.temperature,
             self_contact: body.self_contact,
             skin: body.skin,
         });

@@ -152,10 +152,10 @@ impl Model {
         }
     }
 
-    /// Permanent deformation of the step.
-    pub(crate) fn flow(&mut self, bodies: &[Body], materials: &[Material], context: &StepContext) {
+    /// Permanent deformation of the step, and the heat it makes.
+    pub(crate) fn flow(&mut self, particles: &mut Particles, context: &StepContext) {
         match self {
-            Self::Shape(shape) => shape.flow(bodies, materials, context),
+            Self::Shape(shape) => shape.flow(particles, context),
         }
     }
 
