@@ -505,3 +505,15 @@ fn the_example_of_the_guide_is_read_and_built() {
     assert_eq!(built.warnings, [] as [&str; 0]);
     assert_eq!(built.world.bodies().len(), 21);
 }
+
+#[test]
+fn an_event_moves_the_points_of_a_material_and_may_say_never() {
+    let event = "[[events]]\nat = 1.0\ntarget = \"goop\"\nset = { melting = 9.0, softening = false, viscosity = [[8.0, 2.0], [20.0, 0.5]], cohesion = 0.5, boiling = 40.0 }\n";
+    let scene = read(&format!("{EXAMPLE}\n{event}")).unwrap_or_else(|errors| panic!("{errors}"));
+    let set = scene.events.iter().find(|event| event.at == 1.0).map(|event| &event.action);
+    let Some(Action::Set(settings)) = set else { panic!("a setting") };
+    let settings: Vec<&Setting> = settings.iter().map(|(_, setting)| setting).collect();
+    assert!(settings.contains(&&Setting::Melting(Some(9.0))) && settings.contains(&&Setting::Softening(None)));
+    assert!(settings.contains(&&Setting::Boiling(Some(40.0))) && settings.contains(&&Setting::Cohesion(0.5.into())));
+    assert!(settings.iter().any(|setting| matches!(setting, Setting::Viscosity(curve) if curve.at(14.0) == 1.25)));
+}
