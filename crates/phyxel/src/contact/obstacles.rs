@@ -206,6 +206,7 @@ fn first_on_path(obstacle: &Moving, start: Vec3, path: Vec3, radius: Real) -> Op
 }
 
 /// Velocity of a particle after one touch.
+#[inline]
 fn stopped(world: &World, touch: &ObstacleTouch, velocity: Vec3, rounds: u32, pace: &Pace) -> Vec3 {
     let (particles, i) = (&world.particles, touch.particle as usize);
     let obstacle = &world.obstacles[touch.obstacle as usize];
