@@ -95,6 +95,18 @@ fn slowed(sliding: Vec3, most: Real) -> Vec3 {
     if speed <= most { Vec3::ZERO } else { sliding * (1.0 - most / speed) }
 }
 
+/// Work that friction takes from a relative motion within a step, J.
+///
+/// `taken` is the momentum that the touch took from the one side, kg m/s; `before` and `after` are its velocities
+/// relative to the other at the start and the end of the step, m/s. The part of the momentum along the surface times
+/// the mean of both is the work over the way that was slid. What rests on a slope gains and loses velocity in every
+/// step without sliding, and makes no heat. Momentum that speeds the sliding up does not count.
+pub fn friction_work(taken: Vec3, normal: Vec3, before: Vec3, after: Vec3) -> f64 {
+    let along = taken - normal * taken.dot(normal);
+    let sliding = (0.5 * (before + after)).as_dvec3();
+    along.as_dvec3().dot(sliding).max(0.0)
+}
+
 /// Force of a critically damped spring that pulls a particle to a pointer, N.
 ///
 /// The spring is made for the mass `heavy` of the whole body, so that it can lift it, as far as the particle's own
@@ -151,6 +163,17 @@ mod tests {
         assert!((pressed(1.0, 0.0).x - 0.2).abs() < 1e-6, "above it");
         assert!((pressed(2.0, 2.0).x - 1.4).abs() < 1e-6, "the kinetic one while sliding");
         assert_eq!(pressed(0.5, 2.0).x, 0.0, "never past rest");
+    }
+
+    #[test]
+    fn friction_works_along_the_way_that_is_slid() {
+        let sliding = |before: Real, after: Real, taken: Real| {
+            let [before, after, taken] = [before, after, taken].map(|x| Vec3::new(x, -1.0, 0.0));
+            friction_work(taken, Vec3::Y, before, after)
+        };
+        assert_eq!(sliding(3.0, 1.0, 2.0 * 5.0), 0.5 * 5.0 * (9.0 - 1.0), "what 5 kg lose");
+        assert_eq!(sliding(0.0, 0.0, 0.1), 0.0, "at rest on a slope");
+        assert_eq!(sliding(-1.0, -1.0, 0.1), 0.0, "what drives makes no heat");
     }
 
     #[test]

@@ -13,6 +13,44 @@ pub fn spectral_norm(a: Mat3) -> Real {
     values.iter().copied().fold(0.0, f64::max).sqrt() as Real
 }
 
+/// How matter yields at one temperature.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Yielding {
+    /// Strain above which it flows, without unit.
+    pub strain: Real,
+    /// Part of the strain that becomes permanent per second, 1/s.
+    pub creep: Real,
+    /// Largest permanent strain, without unit.
+    pub max: Real,
+}
+
+/// Yield strain half way from the softening point to the melting point. Engineering solids yield at some thousandths
+/// (metals) to some hundredths (polymers).
+const SOFT_YIELD: Real = 0.01;
+/// Creep of matter that is about to melt, 1/s: what is held for a few tenths of a second stays.
+const SOFT_CREEP: Real = 5.0;
+/// Largest permanent strain of softened matter: twice as long, or as good as flat.
+const SOFT_MAX: Real = 1.0;
+
+impl Yielding {
+    /// How matter without plasticity of its own yields once it softens; `softness` is 0 at the softening point and 1
+    /// where it is molten.
+    ///
+    /// The yield strain is `0.01 (1 - s)/s`: endless where softening begins, so that nothing jumps there, and nothing
+    /// where it melts, as the yield stress of `[JC83]`, with its factor `1 - T*`, is nothing at the melting point. Creep
+    /// grows evenly with `s`.
+    pub fn softened(softness: Real) -> Option<Self> {
+        let strain = SOFT_YIELD * (1.0 - softness) / softness;
+        (softness > 0.0).then_some(Self { strain, creep: SOFT_CREEP * softness, max: SOFT_MAX })
+    }
+
+    /// Matter that yields by either law: at the lower strain, as fast as the faster. The bound is its own.
+    #[must_use]
+    pub fn joined(self, softened: Self) -> Self {
+        Self { strain: self.strain.min(softened.strain), creep: self.creep.max(softened.creep), max: self.max }
+    }
+}
+
 /// The plastic state after a step, `[MHTG05]` eq. 15 with its bound and its constant volume.
 ///
 /// `strain` is `S - I`, the deformation in the rest frame less the identity; `flow` is `dt c_creep`, taken as
@@ -35,7 +73,7 @@ fn keep_volume(a: Mat3) -> Option<Mat3> {
     (determinant > 1e-3).then(|| (a * (1.0 / libm::cbrt(determinant))).as_mat3())
 }
 
-/// Inverse of a plastic state (determinant 1), in f64 for accuracy.
+/// Inverse of a plastic state, in f64 for accuracy.
 pub fn inverse(plastic: Mat3) -> Mat3 {
     let a: DMat3 = plastic.as_dmat3();
     a.inverse().as_mat3()
@@ -63,6 +101,17 @@ mod tests {
             // volume change that the bound leaves, (1.3^3 - 1)/3 at the very worst.
             assert!(spectral_norm(plastic - Mat3::IDENTITY) < 0.3 + 0.4);
         }
+    }
+
+    #[test]
+    fn softened_matter_yields_the_sooner_and_the_faster_the_softer_it_is() {
+        assert_eq!(Yielding::softened(0.0), None);
+        let laws = [1e-6, 0.25, 0.5, 1.0].map(|softness| Yielding::softened(softness).unwrap());
+        assert!(laws[0].strain > 1e3, "nothing jumps where softening begins");
+        assert!((laws[1].strain - 0.03).abs() < 1e-6 && (laws[2].strain - 0.01).abs() < 1e-6);
+        assert_eq!((laws[3].strain, laws[3].creep), (0.0, 5.0));
+        let clay = Yielding { strain: 0.02, creep: 1.0, max: 0.3 };
+        assert_eq!(clay.joined(laws[1]), Yielding { strain: 0.02, creep: 1.25, max: 0.3 });
     }
 
     #[test]

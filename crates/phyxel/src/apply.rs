@@ -4,6 +4,7 @@ use crate::Real;
 use crate::body::BodyId;
 use crate::command::{Command, Drag, Region, Setting, Target};
 use crate::error::{StepError, WorldError};
+use crate::material::Heat;
 use crate::particles::Flags;
 use crate::step::StepContext;
 use crate::world::World;
@@ -153,7 +154,9 @@ impl World {
             }
             Setting::Material(material) => {
                 let material = self.material_named(&material)?;
+                let before = self.materials[self.bodies[id.0 as usize].material.0 as usize].heat;
                 self.bodies[id.0 as usize].material = material;
+                self.keep_temperature(range, before, self.materials[material.0 as usize].heat);
             }
             setting => {
                 check_model_setting(&setting, owner)?;
@@ -196,15 +199,39 @@ impl World {
             Setting::Damping(damping) => material.damping = damping,
             Setting::Strength(strength) => material.strength = strength,
             Setting::Plasticity(plasticity) => material.plasticity = plasticity,
+            Setting::Viscosity(viscosity) => material.fluid.viscosity = viscosity,
+            Setting::Cohesion(cohesion) => material.fluid.cohesion = cohesion,
+            Setting::Softening(softening) => material.heat.softening = softening,
+            Setting::Melting(melting) => material.heat.melting = melting,
+            Setting::Boiling(boiling) => material.heat.boiling = boiling,
             _ => {
                 let target = format!("material \"{name}\"");
                 return Err(WorldError::NoSuchSetting { target, setting: setting.name() });
             }
         }
         material.validate()?;
-        self.materials[id.0 as usize] = material;
+        let before = std::mem::replace(&mut self.materials[id.0 as usize], material).heat;
+        let after = self.materials[id.0 as usize].heat;
+        for body in 0..self.bodies.len() {
+            if self.bodies[body].material == id {
+                self.keep_temperature(self.bodies[body].range(), before, after);
+            }
+        }
         self.refresh_models();
         Ok(())
+    }
+
+    /// Lets particles whose enthalpy means something else from now on keep their temperature, and at a melting point
+    /// that stays the part that has melted. The heat that takes is counted as come in.
+    fn keep_temperature(&mut self, range: std::ops::Range<usize>, before: Heat, after: Heat) {
+        if after.counts_like(&before) {
+            return;
+        }
+        let held = self.heat_of(range.clone());
+        for enthalpy in &mut self.particles.enthalpy[range.clone()] {
+            *enthalpy = after.enthalpy_of_mix(before.temperature(*enthalpy), before.molten(*enthalpy));
+        }
+        self.heat_in += self.heat_of(range) - held;
     }
 
     fn refresh_models(&mut self) {

@@ -65,6 +65,8 @@ pub struct Body {
     pub particles: Range<u32>,
     /// Distance of its samples, m.
     pub spacing: Real,
+    /// Temperature at which its rest shape has the size it was given: the one it came with.
+    pub rest_temperature: Real,
     /// Whether its own particles collide with each other where they are not near at rest.
     pub self_contact: bool,
     /// How it is shown.

@@ -124,6 +124,16 @@ pub enum Setting {
     Strength(Option<Curve>),
     /// Material: permanent deformation.
     Plasticity(Option<Plasticity>),
+    /// Material: Pa s, over temperature.
+    Viscosity(Curve),
+    /// Material: how strongly the melt holds together, over temperature.
+    Cohesion(Curve),
+    /// Material: temperature above which it softens.
+    Softening(Option<Real>),
+    /// Material: temperature at which it melts.
+    Melting(Option<Real>),
+    /// Material: temperature at which it boils.
+    Boiling(Option<Real>),
 }
 
 impl Setting {
@@ -148,6 +158,11 @@ impl Setting {
             Self::Damping(_) => "damping",
             Self::Strength(_) => "strength",
             Self::Plasticity(_) => "plasticity",
+            Self::Viscosity(_) => "viscosity",
+            Self::Cohesion(_) => "cohesion",
+            Self::Softening(_) => "softening",
+            Self::Melting(_) => "melting",
+            Self::Boiling(_) => "boiling",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What matter is made of: constant numbers in SI units, textbook meaning.
 
 use crate::Real;
+use phyxel_laws::plasticity::Yielding;
 use serde::{Deserialize, Serialize};
 
 /// A quantity that depends on temperature: points joined by straight lines, constant outside.
@@ -127,6 +128,17 @@ impl Heat {
         f64::from(self.specific_heat) * f64::from(temperature) + f64::from(latent)
     }
 
+    /// Enthalpy at a temperature with a part molten, J/kg, which counts at the melting point only.
+    pub fn enthalpy_of_mix(&self, temperature: Real, molten: Real) -> f64 {
+        let between = if self.melting == Some(temperature) { f64::from(molten) * f64::from(self.latent) } else { 0.0 };
+        self.enthalpy(temperature) + between
+    }
+
+    /// Whether the same enthalpy means the same temperature.
+    pub fn counts_like(&self, other: &Self) -> bool {
+        (self.specific_heat, self.melting, self.latent) == (other.specific_heat, other.melting, other.latent)
+    }
+
     /// Temperature at an enthalpy: constant at the melting point while latent heat is taken up.
     pub fn temperature(&self, enthalpy: f64) -> Real {
         let specific = f64::from(self.specific_heat);
@@ -144,12 +156,32 @@ impl Heat {
     /// Matter that softens and never melts keeps its stiffness: how fast it falls is unknown. A curve of Young's modulus
     /// says more.
     pub fn stiffness_left(&self, temperature: Real) -> Real {
+        let is_molten = self.melting.is_some_and(|melting| temperature >= melting);
+        self.stiffness_of_mix(temperature, if is_molten { 1.0 } else { 0.0 })
+    }
+
+    /// The same for matter of which a part is molten: what is solid at the melting point still bears.
+    pub fn stiffness_of_mix(&self, temperature: Real, molten: Real) -> Real {
+        (1.0 - (1.0 - self.softened) * self.softening_done(temperature)) * (1.0 - molten)
+    }
+
+    /// How soft matter is, 0 (as when cold) to 1 (molten): how far it is from the softening point to the melting
+    /// point, and how much of it has melted.
+    pub fn softness(&self, temperature: Real, molten: Real) -> Real {
+        1.0 - (1.0 - self.softening_done(temperature)) * (1.0 - molten)
+    }
+
+    /// Part of the way from the softening point to the melting point; 0 without either.
+    fn softening_done(&self, temperature: Real) -> Real {
         match (self.softening, self.melting) {
-            (_, Some(melting)) if temperature >= melting => 0.0,
             (Some(softening), Some(melting)) if temperature > softening => {
-                1.0 - (1.0 - self.softened) * (temperature - softening) / (melting - softening)
+                if temperature < melting {
+                    (temperature - softening) / (melting - softening)
+                } else {
+                    1.0
+                }
             }
-            _ => 1.0,
+            _ => 0.0,
         }
     }
 
@@ -303,6 +335,27 @@ impl Material {
     /// Young's modulus at a temperature, softening included, Pa.
     pub fn stiffness(&self, temperature: Real) -> Real {
         self.young_modulus.at(temperature) * self.heat.stiffness_left(temperature)
+    }
+
+    /// How readily it takes up heat where something warmer touches it, W s^0.5/(m2 K).
+    pub fn effusivity(&self) -> Real {
+        (self.heat.conductivity * self.density * self.heat.specific_heat).sqrt()
+    }
+
+    /// How it yields at a temperature, with a part of it molten; `None` if it is elastic there.
+    ///
+    /// Matter that softens is plastic above its softening point, whether it has plasticity of its own or not.
+    pub fn yielding(&self, temperature: Real, molten: Real) -> Option<Yielding> {
+        let own = self.plasticity.as_ref().map(|law| Yielding {
+            strain: law.yield_strain.at(temperature),
+            creep: law.creep,
+            max: law.max,
+        });
+        let softened = Yielding::softened(self.heat.softness(temperature, molten));
+        match (own, softened) {
+            (Some(own), Some(softened)) => Some(own.joined(softened)),
+            (own, softened) => own.or(softened),
+        }
     }
 }
 

@@ -211,13 +211,18 @@ fn advance_positions(world: &mut World, context: &StepContext) {
     });
 }
 
-/// What temperature changes in matter, and permanent deformation.
+/// Permanent deformation, and what temperature changes in matter.
+///
+/// Temperature comes last: what models derive from it is that of the end of the step, as in a world read from a
+/// checkpoint.
 fn change_phase(world: &mut World, context: &StepContext, warmed: bool) {
     for model in &mut world.models {
-        if warmed {
+        model.change_phase(&world.bodies, &world.materials, &mut world.particles, context);
+    }
+    if take_up_work(world) || warmed {
+        for model in &mut world.models {
             model.follow_temperature(&world.bodies, &world.materials, &world.particles);
         }
-        model.change_phase(&world.bodies, &world.materials, &mut world.particles, context);
     }
 }
 

@@ -137,11 +137,12 @@ impl World {
             material,
             particles: first..self.particles.len() as u32,
             spacing: body.spacing,
+            rest_temperature: body.temperature,
             self_contact: body.self_contact,
             skin: body.skin,
         });
         let index = self.model_index(body.model.kind());
-        self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model, body.temperature);
+        self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model);
         self.heat_first += self.heat_of(self.bodies[id.0 as usize].range());
         Ok(id)
     }

@@ -95,10 +95,11 @@ fn volume_factor(volume: Eight, keep: &Eight, rank: &Eight) -> Eight {
         if keep[lane] == 0.0 || volume[lane] <= REFUSED {
             return 1.0;
         }
+        let excess = volume[lane] / keep[lane];
         1.0 / match rank[lane] as u32 {
-            3 => libm::cbrtf(volume[lane]),
-            2 => volume[lane].sqrt(),
-            _ => volume[lane],
+            3 => libm::cbrtf(excess),
+            2 => excess.sqrt(),
+            _ => excess,
         }
     })
 }

@@ -11,7 +11,8 @@
 //! has and turned in the others. Weights here are scaled to add up to 1, and offsets to a cluster of size 1.
 //!
 //! Plasticity needs no new matrices: the best affine or quadratic map of a rest shape `Sp q` gives the same
-//! goals as that of `q`, so only the rotation and the rigid part of the goal see `Sp`.
+//! goals as that of `q`, so only the rotation and the rigid part of the goal see `Sp`. Thermal expansion enters
+//! by the same door, as a multiple of `Sp`, and by the volume that a goal keeps.
 
 mod accumulate;
 mod apply;
@@ -83,9 +84,9 @@ fn sum_lanes(parts: &[Sums], number: impl Fn(&Sums) -> &Eight) -> Eight {
 pub struct Blend {
     /// Part of the fitted deformation that the goal follows.
     pub beta: Eight,
-    /// 1 where the linear part of the goal keeps the volume, else 0.
+    /// Where the linear part of the goal keeps the volume, that volume as a multiple of the one at rest; else 0.
     pub keep_volume: Eight,
-    /// Rows of the plastic state `Sp`.
+    /// Rows of the plastic state `Sp`, thermal expansion included.
     pub plastic: [[Eight; 3]; 3],
 }
 

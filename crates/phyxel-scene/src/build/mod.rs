@@ -11,9 +11,12 @@ mod tests;
 
 use crate::error::BuildError;
 use crate::sample::{Random, estimate};
-use crate::scene::Scene;
+use crate::scene::{BodyDescription, Scene};
 use body::Mould;
 use phyxel::World;
+use phyxel::material::Material;
+use phyxel::model::ModelKind;
+use phyxel::model::spring::POISSON_RATIO;
 use phyxel::world::Settings;
 
 /// Choices that are not the scene's.
@@ -119,11 +122,25 @@ impl Scene {
         Ok(moulds)
     }
 
+    /// Springs know one Poisson's ratio only.
+    fn warn_of_poisson_ratio(&self, body: &BodyDescription) -> Option<String> {
+        let material = self.materials.iter().find(|material| material.name == body.material)?;
+        let asked = material.poisson_ratio;
+        let is_asked = asked != Material::default().poisson_ratio && asked != POISSON_RATIO;
+        (body.model.kind() == ModelKind::Spring && is_asked).then(|| {
+            format!(
+                "body \"{}\": a lattice of springs has Poisson's ratio {POISSON_RATIO}, whatever its material \"{}\" says ({asked})",
+                body.name, material.name
+            )
+        })
+    }
+
     /// Looks for what is probably not meant.
     fn warn(&self, world: &World, warnings: &mut Vec<String>) {
         if self.bodies.is_empty() {
             warnings.push("the scene has no bodies; add [[bodies]]".to_string());
         }
+        warnings.extend(self.bodies.iter().filter_map(|body| self.warn_of_poisson_ratio(body)));
         warnings.extend(shortened(overlap::find(world)));
         warnings.extend(shortened(inside::find(world, &self.obstacles)));
     }

@@ -181,11 +181,20 @@ fn check_phases(field: &Field, heat: &Heat) {
     }
 }
 
+/// A number or a curve.
+pub(super) fn read_viscosity(field: &Field) -> Option<Curve> {
+    read_curve(field, Quantity::not_negative("Pa s"), "Pa s")
+}
+
+/// A number or a curve.
+pub(super) fn read_cohesion(field: &Field) -> Option<Curve> {
+    read_curve(field, Quantity::not_negative(""), "")
+}
+
 fn read_fluid(field: &Field, start: &Fluid) -> Option<Fluid> {
     let mut reader = field.table()?;
-    let mut curve =
-        |key, unit| reader.field(key).and_then(|field| read_curve(&field, Quantity::not_negative(unit), unit));
-    let (viscosity, cohesion) = (curve("viscosity", "Pa s"), curve("cohesion", ""));
+    let viscosity = reader.field("viscosity").and_then(|field| read_viscosity(&field));
+    let cohesion = reader.field("cohesion").and_then(|field| read_cohesion(&field));
     let surface_tension = reader.number("surface_tension", Quantity::not_negative("N/m"));
     let bulk_modulus = reader.number("bulk_modulus", PRESSURE);
     reader.finish();

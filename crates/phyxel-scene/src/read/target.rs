@@ -2,7 +2,9 @@
 
 use super::body::MODES;
 use super::cursor::{Field, Reader};
-use super::material::{POISSON, read_friction, read_plasticity, read_strength, read_young_modulus};
+use super::material::{
+    POISSON, read_cohesion, read_friction, read_plasticity, read_strength, read_viscosity, read_young_modulus,
+};
 use super::quantity::Quantity;
 use crate::document::Value;
 use phyxel::command::{Setting, Target};
@@ -28,7 +30,7 @@ enum Kind {
 }
 
 /// Settings that may change, and what has them.
-const SETTINGS: [(&str, &[Kind]); 18] = [
+const SETTINGS: [(&str, &[Kind]); 23] = [
     ("gravity", &[Kind::World]),
     ("temperature", &[Kind::Body, Kind::Obstacle]),
     ("velocity", &[Kind::Body]),
@@ -47,6 +49,11 @@ const SETTINGS: [(&str, &[Kind]); 18] = [
     ("damping", &[Kind::Material]),
     ("strength", &[Kind::Material]),
     ("plasticity", &[Kind::Material]),
+    ("viscosity", &[Kind::Material]),
+    ("cohesion", &[Kind::Material]),
+    ("softening", &[Kind::Material]),
+    ("melting", &[Kind::Material]),
+    ("boiling", &[Kind::Material]),
 ];
 
 impl Names {
@@ -133,8 +140,21 @@ fn read_setting(key: &str, field: &Field, names: &Names) -> Option<Setting> {
         "damping" => Setting::Damping(number(Quantity::not_negative(""))?),
         "strength" => Setting::Strength(read_strength(field)?),
         "plasticity" => Setting::Plasticity(read_plasticity(field)?),
+        "viscosity" => Setting::Viscosity(read_viscosity(field)?),
+        "cohesion" => Setting::Cohesion(read_cohesion(field)?),
+        "softening" => Setting::Softening(read_point_or_never(field)?),
+        "melting" => Setting::Melting(read_point_or_never(field)?),
+        "boiling" => Setting::Boiling(read_point_or_never(field)?),
         _ => return None,
     })
+}
+
+/// A temperature, or `false` for what never happens.
+fn read_point_or_never(field: &Field) -> Option<Option<f32>> {
+    if field.node.value == Value::Flag(false) {
+        return Some(None);
+    }
+    field.number(Quantity::any("temperature")).map(|number| Some(number as f32))
 }
 
 /// A number, or `"material"` for what follows from the material.

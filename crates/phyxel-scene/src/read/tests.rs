@@ -115,7 +115,7 @@ fn a_message_names_file_line_place_value_and_remedy() {
 fn a_file_with_eleven_mistakes_reports_eleven() {
     let text = "version = 2\nduration = 0\nframerate = 30\ngravity = [0, 9.81]\n\
                 [materials.goop]\ndensity = nan\npoisson_ratio = 0.5\ncolor = 'red'\n\
-                [[bodies]]\nname = 'a'\nmodel = 'spring'\nmaterial = 'gop'\nspacing = 0.1\n\
+                [[bodies]]\nname = 'a'\nmodel = 'sprung'\nmaterial = 'gop'\nspacing = 0.1\n\
                 shape = { kind = 'box', size = [1, -1, 1] }\n\
                 [[events]]\nat = 1\ntarget = 'floor'\nset = { temperature = 1 }\n";
     let errors = read(text).unwrap_err();
@@ -504,4 +504,16 @@ fn the_example_of_the_guide_is_read_and_built() {
     let built = scene.build(&crate::BuildOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(built.warnings, [] as [&str; 0]);
     assert_eq!(built.world.bodies().len(), 21);
+}
+
+#[test]
+fn an_event_moves_the_points_of_a_material_and_may_say_never() {
+    let event = "[[events]]\nat = 1.0\ntarget = \"goop\"\nset = { melting = 9.0, softening = false, viscosity = [[8.0, 2.0], [20.0, 0.5]], cohesion = 0.5, boiling = 40.0 }\n";
+    let scene = read(&format!("{EXAMPLE}\n{event}")).unwrap_or_else(|errors| panic!("{errors}"));
+    let set = scene.events.iter().find(|event| event.at == 1.0).map(|event| &event.action);
+    let Some(Action::Set(settings)) = set else { panic!("a setting") };
+    let settings: Vec<&Setting> = settings.iter().map(|(_, setting)| setting).collect();
+    assert!(settings.contains(&&Setting::Melting(Some(9.0))) && settings.contains(&&Setting::Softening(None)));
+    assert!(settings.contains(&&Setting::Boiling(Some(40.0))) && settings.contains(&&Setting::Cohesion(0.5.into())));
+    assert!(settings.iter().any(|setting| matches!(setting, Setting::Viscosity(curve) if curve.at(14.0) == 1.25)));
 }

@@ -2,7 +2,7 @@
 
 use super::{SampleError, Samples, check_count};
 use crate::shape::Shape;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use phyxel::model::spring::Cell;
 use phyxel::{Real, parallel};
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub(crate) fn fill_cells(shape: &Shape, edges: [Real; 3], limit: usize) -> Resul
     let chosen: Vec<[usize; 3]> = (0..inside.len()).filter(|&k| inside[k]).map(place).collect();
     if chosen.is_empty() {
         let least = bounds.size().as_dvec3().min_element().max(f64::MIN_POSITIVE);
-        let largest = (0.5 * least.min(DVec3::from(edge.as_dvec3()).min_element())) as Real;
+        let largest = (0.5 * least.min(edge.as_dvec3().min_element())) as Real;
         return Err(SampleError::Empty { spacing, largest });
     }
     let (positions, cells) =

@@ -4,6 +4,7 @@ mod bounds;
 mod meetings;
 mod obstacles;
 mod pairs;
+mod work;
 
 pub(crate) use bounds::{BodyBounds, measure_bodies};
 pub(crate) use meetings::fastest_approach;
@@ -61,5 +62,6 @@ pub(crate) fn resolve_contacts(world: &mut World, context: &StepContext) {
         solver.exchange_momentum(world);
         obstacles::stop_at_obstacles(world, &coupled, rounds, context);
     }
+    solver.note_friction(world);
     world.scratch.pairs = pairs;
 }

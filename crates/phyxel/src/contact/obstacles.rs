@@ -2,6 +2,7 @@
 
 use super::bounds::BLOCK;
 use super::pace;
+use super::work::{friction_warms, matter};
 use crate::Real;
 use crate::body::Pose;
 use crate::collider::{Collider, Nearness};
@@ -10,7 +11,7 @@ use crate::parallel;
 use crate::step::StepContext;
 use crate::world::World;
 use glam::{Quat, Vec3};
-use phyxel_laws::contact::{Surface, Touch, touched_velocity};
+use phyxel_laws::contact::{Pace, Surface, Touch, friction_work, touched_velocity};
 
 /// Particles per task.
 const GRAIN: usize = 1024;
@@ -204,27 +205,58 @@ fn first_on_path(obstacle: &Moving, start: Vec3, path: Vec3, radius: Real) -> Op
     (path.dot(normal) < 0.0).then_some((normal, way.max(0.0)))
 }
 
+/// Velocity of a particle after one touch.
+#[inline]
+fn stopped(world: &World, touch: &ObstacleTouch, velocity: Vec3, rounds: u32, pace: &Pace) -> Vec3 {
+    let (particles, i) = (&world.particles, touch.particle as usize);
+    let obstacle = &world.obstacles[touch.obstacle as usize];
+    let area = std::f32::consts::PI * particles.radius[i] * particles.radius[i];
+    let surface = Surface {
+        static_friction: obstacle.friction.r#static,
+        kinetic_friction: obstacle.friction.kinetic,
+        restitution: obstacle.restitution,
+        hold: obstacle.stickiness * area * pace.dt / (particles.mass[i] * rounds as Real),
+        film: touch.film,
+    };
+    touch.carried + touched_velocity(velocity - touch.carried, &touch.touch, &surface, pace)
+}
+
+/// Notes the heat that friction is about to make; obstacles take none of it.
+fn note_friction(world: &mut World, groups: &[&[ObstacleTouch]], rounds: u32, context: &StepContext) {
+    if !friction_warms(world) {
+        return;
+    }
+    let heats = parallel::map(groups.len(), GRAIN, |group| {
+        let particle = groups[group][0].particle;
+        let (i, part) = (particle as usize, matter(world, particle).heat.from_work.friction);
+        let pace = pace(context, world.particles.radius[i]);
+        let (mut velocity, mut work) = (world.particles.velocity[i], 0.0);
+        for touch in groups[group] {
+            let after = stopped(world, touch, velocity, rounds, &pace);
+            let taken = (velocity - after) * world.particles.mass[i];
+            let start = world.scratch.velocity_before[i] - touch.carried;
+            work += friction_work(taken, touch.touch.normal, start, after - touch.carried);
+            velocity = after;
+        }
+        work * f64::from(part)
+    });
+    let made = world.particles.make_heat();
+    for (group, heat) in groups.iter().zip(heats) {
+        made[group[0].particle as usize] += heat;
+    }
+}
+
 /// Takes particles' velocities into obstacles away, with friction, restitution and stickiness.
 ///
 /// Each group holds the touches of one particle; it is one of `rounds` calls, which share what sticking can hold.
 pub(crate) fn stop_at_obstacles(world: &mut World, groups: &[&[ObstacleTouch]], rounds: u32, context: &StepContext) {
+    note_friction(world, groups, rounds, context);
     let particles = &world.particles;
     let changed = parallel::map(groups.len(), GRAIN, |group| {
         let i = groups[group][0].particle as usize;
-        let radius = particles.radius[i];
-        let pace = pace(context, radius);
-        groups[group].iter().fold(particles.velocity[i], |velocity, touch| {
-            let obstacle = &world.obstacles[touch.obstacle as usize];
-            let area = std::f32::consts::PI * radius * radius;
-            let surface = Surface {
-                static_friction: obstacle.friction.r#static,
-                kinetic_friction: obstacle.friction.kinetic,
-                restitution: obstacle.restitution,
-                hold: obstacle.stickiness * area * context.dt / (particles.mass[i] * rounds as Real),
-                film: touch.film,
-            };
-            touch.carried + touched_velocity(velocity - touch.carried, &touch.touch, &surface, &pace)
-        })
+        let pace = pace(context, particles.radius[i]);
+        let start = particles.velocity[i];
+        groups[group].iter().fold(start, |velocity, touch| stopped(world, touch, velocity, rounds, &pace))
     });
     for (group, velocity) in groups.iter().zip(changed) {
         world.particles.velocity[group[0].particle as usize] = velocity;

@@ -2,6 +2,7 @@
 
 use super::meetings::{WATCHED, dot, facing, find_meetings};
 use super::pace;
+use super::work::{friction_warms, matter, shared_heat};
 use crate::Real;
 use crate::body::Body;
 use crate::grid::{Dot, close_pairs, close_pairs_within};
@@ -12,7 +13,7 @@ use crate::particles::Phase;
 use crate::step::StepContext;
 use crate::world::World;
 use glam::Vec3;
-use phyxel_laws::contact::{Pace, Surface, Touch, touched_velocity};
+use phyxel_laws::contact::{Pace, Surface, Touch, friction_work, touched_velocity};
 
 /// Pairs per task.
 const GRAIN: usize = 1024;
@@ -87,13 +88,17 @@ pub(super) struct PairSolver {
     start: Vec<u32>,
     /// Pair and side (`2 pair + side`).
     entries: Vec<u32>,
+    /// Momentum that the first of each pair was given, kg m/s; empty where friction warms nothing.
+    exchanged: Vec<Vec3>,
 }
 
 impl PairSolver {
     pub fn new(world: &World, pairs: &[(u32, u32)], context: &StepContext) -> Self {
         let mut counts = vec![0u32; if pairs.is_empty() { 0 } else { world.particles.len() }];
         pairs.iter().flat_map(|&(i, j)| [i, j]).for_each(|i| counts[i as usize] += 1);
-        let mut solver = Self { pairs: vec![], touched: vec![], start: vec![0], entries: vec![0; 2 * pairs.len()] };
+        let exchanged = if friction_warms(world) { vec![Vec3::ZERO; pairs.len()] } else { Vec::new() };
+        let entries = vec![0; 2 * pairs.len()];
+        let mut solver = Self { pairs: vec![], touched: vec![], start: vec![0], entries, exchanged };
         // From here on `counts` holds the place of each touched particle.
         let mut next = Vec::new();
         for (i, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
@@ -140,11 +145,15 @@ impl PairSolver {
         let busy = parallel::map(self.touched.len(), GRAIN, |place| {
             around(place).iter().filter(|&&entry| wanted[entry as usize / 2] != Vec3::ZERO).count() as Real
         });
+        let share_of = |pair: &Pair| 1.0 / busy[pair.places[0] as usize].max(busy[pair.places[1] as usize]).max(1.0);
+        for ((exchanged, wanted), pair) in self.exchanged.iter_mut().zip(&wanted).zip(&self.pairs) {
+            *exchanged += *wanted * share_of(pair);
+        }
         let changes = parallel::map(self.touched.len(), GRAIN, |place| {
             let mut impulse = Vec3::ZERO;
             for &entry in around(place) {
                 let pair = &self.pairs[entry as usize / 2];
-                let share = 1.0 / busy[pair.places[0] as usize].max(busy[pair.places[1] as usize]).max(1.0);
+                let share = share_of(pair);
                 let sign = if entry % 2 == 0 { share } else { -share };
                 impulse += wanted[entry as usize / 2] * sign;
             }
@@ -153,6 +162,28 @@ impl PairSolver {
         for (&i, impulse) in self.touched.iter().zip(changes) {
             if !world.particles.is_held(i as usize) {
                 world.particles.velocity[i as usize] += impulse / world.particles.mass[i as usize];
+            }
+        }
+    }
+}
+
+impl PairSolver {
+    /// Notes the heat that friction made in all rounds.
+    pub fn note_friction(&self, world: &mut World) {
+        if self.exchanged.is_empty() {
+            return;
+        }
+        let heats = parallel::map(self.pairs.len(), GRAIN, |k| {
+            let Pair { particles: [a, b], touch, .. } = &self.pairs[k];
+            let relative = |velocity: &[Vec3]| velocity[*a as usize] - velocity[*b as usize];
+            let (start, end) = (relative(&world.scratch.velocity_before), relative(&world.particles.velocity));
+            let work = friction_work(-self.exchanged[k], touch.normal, start, end);
+            shared_heat([matter(world, *a), matter(world, *b)], work)
+        });
+        let made = world.particles.make_heat();
+        for (pair, heats) in self.pairs.iter().zip(heats) {
+            for (&i, heat) in pair.particles.iter().zip(heats) {
+                made[i as usize] += heat;
             }
         }
     }

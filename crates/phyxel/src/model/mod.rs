@@ -101,20 +101,11 @@ impl Model {
         }
     }
 
-    /// Takes over a body that has just been added to the world with a temperature.
-    pub(crate) fn add_body(
-        &mut self,
-        id: BodyId,
-        body: &Body,
-        particles: &Particles,
-        settings: ModelSettings,
-        temperature: Real,
-    ) {
+    /// Takes over a body that has just been added to the world.
+    pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: ModelSettings) {
         match (self, settings) {
             (Self::Shape(shape), ModelSettings::Shape(settings)) => shape.add_body(id, body, particles, settings),
-            (Self::Spring(spring), ModelSettings::Spring(settings)) => {
-                spring.add_body(id, body, particles, settings, temperature);
-            }
+            (Self::Spring(spring), ModelSettings::Spring(settings)) => spring.add_body(id, body, particles, settings),
             // The world chooses the model by the kind of the settings.
             (Self::Shape(_), ModelSettings::Spring(_)) | (Self::Spring(_), ModelSettings::Shape(_)) => (),
         }
@@ -215,7 +206,7 @@ impl Model {
         }
     }
 
-    /// Permanent deformation, and changes of phase.
+    /// Permanent deformation and changes of phase, and the heat they make.
     pub(crate) fn change_phase(
         &mut self,
         bodies: &[Body],
@@ -224,7 +215,7 @@ impl Model {
         context: &StepContext,
     ) {
         match self {
-            Self::Shape(shape) => shape.flow(bodies, materials, context),
+            Self::Shape(shape) => shape.flow(particles, context),
             Self::Spring(spring) => spring.change_phase(bodies, materials, particles, context),
         }
     }

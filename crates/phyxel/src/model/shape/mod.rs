@@ -4,14 +4,19 @@
 //! linear and angular momentum.
 
 mod clusters;
+mod flow;
 mod packs;
 mod settings;
 mod skin;
 #[cfg(test)]
 mod tests;
+mod tuning;
+mod warmth;
+mod work;
 
-use self::packs::{Misfit, Pace, Packs};
+use self::packs::{Pace, Packs};
 pub use self::settings::{Clusters, ShapeMode, ShapeSettings};
+use self::warmth::Thermal;
 use super::BodyState;
 use crate::Real;
 use crate::body::{Body, BodyId};
@@ -24,8 +29,7 @@ use crate::particles::{Flags, Particles, Rearrangement};
 use crate::skin::Skin;
 use crate::step::StepContext;
 use glam::{Mat3, Quat, Vec3};
-use phyxel_laws::matching::{Kind, LINEAR, QUADRATIC, RIGID};
-use phyxel_laws::{plasticity, stiffness};
+use phyxel_laws::plasticity;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -51,36 +55,6 @@ struct ShapeBody {
     broken: u64,
 }
 
-/// What follows from the settings of a body and its material.
-#[derive(Clone, Copy, Debug)]
-struct Tuning {
-    kind: Kind,
-    beta: Real,
-    keep_volume: bool,
-    /// Time constant of the pull, s.
-    tau: f64,
-    /// Part of critical damping, if no rate is given.
-    damping: f64,
-    /// 1/s.
-    damping_rate: Option<f64>,
-}
-
-impl Tuning {
-    /// Pull `alpha` of a step.
-    fn alpha(&self, dt: f64) -> f64 {
-        stiffness::pull(dt, self.tau)
-    }
-
-    fn pace(&self, dt: f64) -> Pace {
-        let alpha = self.alpha(dt);
-        let damp = match self.damping_rate {
-            Some(rate) => stiffness::damped_part(rate, dt),
-            None => stiffness::material_damping(self.damping, dt, self.tau),
-        };
-        Pace { pull: (alpha / dt) as f32, damp: damp as f32 }
-    }
-}
-
 /// Shape matching for all bodies that use it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ShapeModel {
@@ -95,14 +69,12 @@ pub struct ShapeModel {
 /// What follows from the description and is made anew when that changes.
 #[derive(Clone, Debug)]
 struct Derived {
-    tuning: Vec<Tuning>,
+    thermal: Thermal,
     packs: Packs,
     /// Ways for heat along neighbours at rest.
     links: Vec<Link>,
     /// Mean cluster length of each body, m.
     lengths: Vec<Real>,
-    /// Temperature of each body that `tuning` was made for.
-    warmth: Vec<Real>,
     bindings: Vec<Option<skin::Binding>>,
     /// Parts of each body that hang together.
     pieces: Vec<u32>,
@@ -161,10 +133,13 @@ impl ShapeModel {
             *entry = (entry.0 + extent(&cluster.members, particles), entry.1 + 1);
         }
         let lengths: Vec<Real> = lengths.iter().map(|&(sum, count)| sum / count.max(1) as Real).collect();
-        let warmth = self.measure_warmth(bodies, materials, particles);
-        let tuning = self.tune_all(bodies, materials, &lengths, &warmth);
+        let thermal = self.find_thermal(bodies, materials, particles, &lengths);
         let ranges: Vec<Range<usize>> = self.bodies.iter().map(|shape| bodies[shape.id.0 as usize].range()).collect();
-        let packs = Packs::new(&self.clusters, &tuning, &ranges, particles);
+        let mut packs = Packs::new(&self.clusters, &thermal.tuning, &ranges, particles);
+        packs.set_paces(&thermal.tuned);
+        if thermal.grows() {
+            packs.set_rest(|c| (self.clusters[c as usize].plastic, thermal.growth(c as usize)));
+        }
         let bindings = (0..self.bodies.len())
             .map(|place| match &bodies[self.bodies[place].id.0 as usize] {
                 Body { skin: Skin::Mesh(mesh), spacing, particles: range, .. } if !range.is_empty() => {
@@ -174,22 +149,7 @@ impl ShapeModel {
             })
             .collect();
         let links = self.link_neighbours(bodies, materials, particles);
-        Derived { tuning, packs, links, lengths, warmth, bindings, pieces: self.count_pieces() }
-    }
-
-    fn measure_warmth(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Vec<Real> {
-        parallel::map(self.bodies.len(), 16, |place| {
-            let body = &bodies[self.bodies[place].id.0 as usize];
-            mean_temperature(body, &materials[body.material.0 as usize], particles)
-        })
-    }
-
-    fn tune_all(&self, bodies: &[Body], materials: &[Material], lengths: &[Real], warmth: &[Real]) -> Vec<Tuning> {
-        let tuned = self.bodies.iter().zip(lengths).zip(warmth).map(|((shape, &length), &temperature)| {
-            let body = &bodies[shape.id.0 as usize];
-            tune(&shape.settings, &materials[body.material.0 as usize], length, temperature)
-        });
-        tuned.collect()
+        Derived { thermal, packs, links, lengths, bindings, pieces: self.count_pieces() }
     }
 
     /// Ways for heat between neighbours at rest that share a cluster.
@@ -209,18 +169,6 @@ impl ShapeModel {
         self.derived.as_deref().map_or(&[], |derived| &derived.links)
     }
 
-    /// Stiffness follows the mean temperature of a body.
-    pub(crate) fn follow_temperature(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
-        let warmth = self.measure_warmth(bodies, materials, particles);
-        let Some(derived) = self.derived.as_deref() else { return };
-        if warmth != derived.warmth {
-            let tuning = self.tune_all(bodies, materials, &derived.lengths, &warmth);
-            if let Some(derived) = self.derived.as_deref_mut() {
-                (derived.tuning, derived.warmth) = (tuning, warmth);
-            }
-        }
-    }
-
     fn count_pieces(&self) -> Vec<u32> {
         let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); self.bodies.len()];
         self.clusters.iter().for_each(|cluster| groups[cluster.body as usize].push(&cluster.members));
@@ -237,56 +185,18 @@ impl ShapeModel {
     /// `v += dt (g + f/m) + mean over clusters of (alpha/dt (goal - x) + damping)`, `[MHTG05]` eq. 9 with weights and
     /// mean corrected.
     pub(crate) fn advance_velocities(&mut self, particles: &mut Particles, before: &[Vec3], context: &StepContext) {
-        let Some(Derived { tuning, packs, .. }) = self.derived.as_deref_mut() else { return };
+        let Some(Derived { thermal, packs, .. }) = self.derived.as_deref_mut() else { return };
         let dt = f64::from(context.dt);
         self.last_dt = dt;
-        let paces: Vec<Pace> = tuning.iter().map(|tuning| tuning.pace(dt)).collect();
+        let paces: Vec<Pace> = parallel::map(thermal.tuning.len(), 256, |number| thermal.tuning[number].pace(dt));
         let Particles { position, velocity, force, mass, flags, .. } = particles;
         let fall = context.gravity * context.dt;
-        packs.advance(
-            |body| paces[body as usize],
-            position,
-            before,
-            velocity,
-            |i, change| {
-                let pushed = force.get(i).map_or(Vec3::ZERO, |force| *force * (context.dt / mass[i]));
-                if flags[i].has(Flags::HELD) { Vec3::ZERO } else { before[i] + fall + pushed + change }
-            },
-        );
-        packs.read(|cluster, rotation, _| self.clusters[cluster as usize].rotation = rotation);
-    }
-
-    /// Permanent deformation, `[MHTG05]` eqs. 15 and 16.
-    pub(crate) fn flow(&mut self, bodies: &[Body], materials: &[Material], context: &StepContext) {
-        let Some(derived) = self.derived.as_deref_mut() else { return };
-        let plastic_law = |cluster: &Cluster| {
-            let body = &bodies[self.bodies[cluster.body as usize].id.0 as usize];
-            materials[body.material.0 as usize].plasticity.as_ref()
-        };
-        if !self.clusters.iter().any(|cluster| plastic_law(cluster).is_some()) {
-            return;
-        }
-        let mut flowed: Vec<(u32, Mat3)> = Vec::new();
-        derived.packs.read(|number, rotation, affine| {
-            let cluster = &self.clusters[number as usize];
-            if let Some(law) = plastic_law(cluster) {
-                let strain = strain(rotation, affine, cluster.plastic);
-                let amount = context.dt * law.creep;
-                if let Some(new) = plasticity::flow(
-                    cluster.plastic,
-                    strain,
-                    law.yield_strain.at(derived.warmth[cluster.body as usize]),
-                    amount,
-                    law.max,
-                ) {
-                    flowed.push((number, new));
-                }
-            }
+        packs.advance(&paces, position, before, velocity, |i, change| {
+            let pushed = force.get(i).map_or(Vec3::ZERO, |force| *force * (context.dt / mass[i]));
+            if flags[i].has(Flags::HELD) { Vec3::ZERO } else { before[i] + fall + pushed + change }
         });
-        if !flowed.is_empty() {
-            flowed.iter().for_each(|&(number, plastic)| self.clusters[number as usize].plastic = plastic);
-            derived.packs.set_plastic(|number| self.clusters[number as usize].plastic);
-        }
+        packs.read(|cluster, rotation, _| self.clusters[cluster as usize].rotation = rotation);
+        self.note_damping(particles, before, &paces);
     }
 
     pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
@@ -335,11 +245,13 @@ impl ShapeModel {
         let dt = if self.last_dt > 0.0 { self.last_dt } else { 1.0 / 120.0 };
         let mut states: Vec<BodyState> =
             self.bodies.iter().map(|body| BodyState { broken: body.broken, ..BodyState::default() }).collect();
-        for ((cluster, misfit), &mass) in self.clusters.iter().zip(&misfits).zip(&derived.packs.totals) {
-            let tuning = &derived.tuning[cluster.body as usize];
+        for (number, (cluster, misfit)) in self.clusters.iter().zip(&misfits).enumerate() {
+            let (tuning, mass) = (derived.thermal.tuning(number), derived.packs.totals[number]);
             let state = &mut states[cluster.body as usize];
-            state.elastic += elastic_energy(tuning, dt, mass, misfit);
-            let strain = plasticity::spectral_norm(strain(misfit.rotation, misfit.affine, cluster.plastic));
+            state.elastic += tuning.elastic_energy(dt, mass, misfit);
+            // Stretch by warmth is free of stress and does not count.
+            let rest = cluster.plastic * derived.thermal.growth(number);
+            let strain = plasticity::spectral_norm(strain(misfit.rotation, misfit.affine, rest));
             state.strain_max = state.strain_max.max(f64::from(strain));
             cluster.members.iter().for_each(|&i| strains[i as usize] = strains[i as usize].max(strain));
         }
@@ -369,16 +281,9 @@ impl ShapeModel {
     }
 }
 
-/// `alpha/(2 dt^2)` times the weighted square distances: the energy whose gradient is the pull.
-fn elastic_energy(tuning: &Tuning, dt: f64, mass: f64, misfit: &Misfit) -> f64 {
-    let stiffness = tuning.alpha(dt) / (dt * dt);
-    let beta = if tuning.kind == RIGID { 0.0 } else { f64::from(tuning.beta) };
-    0.5 * stiffness * mass * (beta * misfit.fitted + (1.0 - beta) * misfit.rigid)
-}
-
-/// Deformation in the frame of the plastic rest shape, less the identity.
-fn strain(rotation: Quat, affine: Mat3, plastic: Mat3) -> Mat3 {
-    Mat3::from_quat(rotation.conjugate()) * affine * plasticity::inverse(plastic) - Mat3::IDENTITY
+/// Deformation in the frame of the deformed and grown rest shape, less the identity.
+fn strain(rotation: Quat, affine: Mat3, rest: Mat3) -> Mat3 {
+    Mat3::from_quat(rotation.conjugate()) * affine * plasticity::inverse(rest) - Mat3::IDENTITY
 }
 
 /// The turn that brings rest positions nearest to positions.
@@ -402,26 +307,4 @@ fn extent(members: &[u32], particles: &Particles) -> Real {
     });
     let diameter = members.first().map_or(0.0, |&i| 2.0 * particles.radius[i as usize]);
     (max - min).max_element().max(0.0) + diameter
-}
-
-fn mean_temperature(body: &Body, material: &Material, particles: &Particles) -> Real {
-    let range = body.range();
-    let sum: f64 = range.clone().map(|i| f64::from(material.heat.temperature(particles.enthalpy[i]))).sum();
-    (sum / range.len().max(1) as f64) as Real
-}
-
-fn tune(settings: &ShapeSettings, material: &Material, length: Real, temperature: Real) -> Tuning {
-    let young = material.stiffness(temperature);
-    Tuning {
-        kind: match settings.mode {
-            ShapeMode::Rigid => RIGID,
-            ShapeMode::Linear => LINEAR,
-            ShapeMode::Quadratic => QUADRATIC,
-        },
-        beta: settings.beta,
-        keep_volume: settings.keep_volume,
-        tau: f64::from(settings.tau.unwrap_or_else(|| stiffness::bar_time_constant(length, young, material.density))),
-        damping: f64::from(material.damping),
-        damping_rate: settings.damping_rate.map(f64::from),
-    }
 }

@@ -1,6 +1,7 @@
 //! Clusters laid out for the kernels: eight side by side, point by point.
 
-use super::{Cluster, Tuning};
+use super::Cluster;
+use super::tuning::Tuning;
 use crate::parallel;
 use crate::particles::Particles;
 use glam::{Mat3, Quat, Vec3};
@@ -24,7 +25,7 @@ const BLOCK: usize = 4096;
 /// Particles per task within a large body.
 const GRAIN: usize = 4096;
 /// Weight of a held particle over its mass: a body hangs from what is held.
-const HELD_WEIGHT: f64 = 32.0;
+pub(super) const HELD_WEIGHT: f64 = 32.0;
 
 thread_local! {
     /// What clusters want, kept by a thread from task to task. Taken out while in use: a thread that waits for others
@@ -47,8 +48,8 @@ struct Pack {
     form: u32,
     /// Cluster of each lane; the first one again in lanes that are not used.
     clusters: [u32; WIDTH],
-    /// Body of each lane.
-    bodies: [u32; WIDTH],
+    /// Number of the pace of each lane.
+    paces: [u32; WIDTH],
     used: usize,
     kind: Kind,
     /// Whether all lanes are one large cluster.
@@ -183,7 +184,7 @@ impl Packs {
         let mut pack = Pack {
             rows: first_row..first_row,
             form: 0,
-            bodies: [0; WIDTH],
+            paces: [0; WIDTH],
             clusters: std::array::from_fn(|lane| *lanes.get(lane).unwrap_or(&lanes[0])),
             used: lanes.len(),
             kind,
@@ -200,7 +201,7 @@ impl Packs {
             let (cluster, shape) = (&clusters[number], &self.shapes[number]);
             let tuning = &tuning[cluster.body as usize];
             rest.set(lane, shape);
-            pack.bodies[lane] = cluster.body;
+            pack.paces[lane] = cluster.body;
             pack.anchor[lane] = middle_member(cluster, shape, particles);
             pack.blend.beta[lane] = tuning.beta;
             pack.blend.keep_volume[lane] = if tuning.keep_volume { 1.0 } else { 0.0 };
@@ -268,7 +269,7 @@ impl Packs {
     /// the mean of what its clusters want, m/s. Positions are `x`, velocities before the step `v`.
     pub fn advance(
         &mut self,
-        pace: impl Fn(u32) -> Pace + Sync,
+        paces: &[Pace],
         x: &[Vec3],
         v: &[Vec3],
         velocity: &mut [Vec3],
@@ -289,7 +290,7 @@ impl Packs {
             let is_small = task.block.particles.len() <= BLOCK;
             let mut changes = CHANGES.take();
             changes.resize(task.block.rows.len(), [[0.0; WIDTH]; 3]);
-            match_packs(task.packs, forms, indices, &mut changes, is_small, &pace, x, v);
+            match_packs(task.packs, forms, indices, &mut changes, is_small, paces, x, v);
             let first_row = task.block.rows.start;
             let grain = if is_small { BLOCK } else { GRAIN };
             parallel::for_each_chunk(task.velocities, grain, |first, velocities| {
@@ -314,13 +315,24 @@ impl Packs {
         }
     }
 
-    /// Takes over the plastic states of clusters.
-    pub fn set_plastic(&mut self, plastic: impl Fn(u32) -> Mat3) {
+    /// Takes over the plastic states of clusters, and by how much each is longer than at rest.
+    pub fn set_rest(&mut self, rest: impl Fn(u32) -> (Mat3, f32)) {
         for pack in &mut self.packs {
             for lane in 0..WIDTH {
                 let rotation = Quat::from_array(std::array::from_fn(|i| pack.rotation[i][lane]));
-                pack.set_state(lane, rotation, plastic(pack.clusters[lane]));
+                let (plastic, growth) = rest(pack.clusters[lane]);
+                pack.set_state(lane, rotation, plastic * growth);
+                if pack.blend.keep_volume[lane] != 0.0 {
+                    pack.blend.keep_volume[lane] = growth * growth * growth;
+                }
             }
+        }
+    }
+
+    /// Takes over which pace each cluster has.
+    pub fn set_paces(&mut self, paces: &[u32]) {
+        for pack in &mut self.packs {
+            pack.paces = pack.clusters.map(|cluster| paces[cluster as usize]);
         }
     }
 
@@ -370,14 +382,14 @@ fn match_packs(
     indices: &[Indices],
     mut changes: &mut [[Eight; 3]],
     one_by_one: bool,
-    pace: &(impl Fn(u32) -> Pace + Sync),
+    paces: &[Pace],
     x: &[Vec3],
     v: &[Vec3],
 ) {
     let level = Level::detect();
     let run = |(pack, changes): (&mut Pack, &mut [[Eight; 3]])| {
         for lane in 0..WIDTH {
-            let pace = pace(pack.bodies[lane]);
+            let pace = &paces[pack.paces[lane] as usize];
             (pack.pull[lane], pack.damp[lane]) = (pace.pull, pace.damp);
         }
         let (form, own) = (&forms[pack.form as usize], &indices[pack.rows.clone()]);

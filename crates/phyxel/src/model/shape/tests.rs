@@ -1,1 +1,116 @@
+//! What temperature does inside a body, cluster by cluster.
 
+use super::{Clusters, ShapeSettings};
+use crate::body::{NewBody, Pose};
+use crate::material::{Curve, Heat, Material};
+use crate::model::ModelSettings;
+use crate::skin::Skin;
+use crate::step::{StageTimes, step};
+use crate::{Real, Settings, World};
+use glam::Vec3;
+
+const SPACING: Real = 0.1;
+const LAYERS: usize = 16;
+
+/// A bar that hangs from its uppermost layer.
+fn hanging(material: Material) -> World {
+    let mut world = World::new(Settings::default()).unwrap();
+    world.add_material(material).unwrap();
+    let place = |i: usize| Vec3::new((i % 2) as Real, (i / 4) as Real, (i / 2 % 2) as Real) * SPACING;
+    let samples: Vec<Vec3> = (0..4 * LAYERS).map(place).collect();
+    let clusters = Clusters::Counts([1, 4, 1]);
+    let new = NewBody {
+        name: "bar".into(),
+        material: "default".into(),
+        model: ModelSettings::Shape(ShapeSettings { clusters, beta: 0.0, ..ShapeSettings::default() }),
+        volume: samples.len() as f64 * f64::from(SPACING).powi(3),
+        held: (4 * LAYERS as u32 - 4..4 * LAYERS as u32).collect(),
+        samples,
+        start: None,
+        spacing: SPACING,
+        radius: None,
+        pose: Pose::default(),
+        velocity: Vec3::ZERO,
+        spin: Vec3::ZERO,
+        temperature: 0.0,
+        self_contact: false,
+        skin: Skin::Particles,
+    };
+    world.add_body(new).unwrap();
+    world
+}
+
+/// Heats the layers of a range.
+fn heat_layers(world: &mut World, layers: std::ops::Range<usize>, temperature: Real) {
+    let heat = world.materials[0].heat;
+    world.particles.enthalpy[4 * layers.start..4 * layers.end].fill(heat.enthalpy(temperature));
+    world.models.iter_mut().for_each(|model| model.refresh());
+}
+
+fn settle(world: &mut World) {
+    (0..4000).for_each(|_| step(world, 1e-3, &mut StageTimes::default()).unwrap());
+}
+
+/// By how much the lower and the upper half are longer than at rest, m.
+fn stretch(world: &World) -> [Real; 2] {
+    let y = |layer: usize| world.particles.position[4 * layer].y;
+    let longer = |low: usize, high: usize| y(high) - y(low) - (high - low) as Real * SPACING;
+    [longer(0, 6), longer(9, 15)]
+}
+
+/// Nothing conducts, so what is hot stays hot.
+fn insulator(heat: Heat) -> Heat {
+    Heat { conductivity: 0.0, ..heat }
+}
+
+#[test]
+fn a_bar_is_soft_where_it_is_hot() {
+    let young_modulus = Curve::new(vec![(0.0, 1.0e6), (100.0, 1.0e5)]).unwrap();
+    let material = Material { young_modulus, damping: 1.0, heat: insulator(Heat::default()), ..Material::default() };
+    let stretched = |layers: std::ops::Range<usize>| {
+        let mut world = hanging(material.clone());
+        heat_layers(&mut world, layers, 100.0);
+        settle(&mut world);
+        stretch(&world)
+    };
+    let (cold, low, high) = (stretched(0..0), stretched(0..8), stretched(8..16));
+    // A tenth of the stiffness, ten times the stretch; clusters at the seam are in between.
+    assert!(low[0] > 5.0 * cold[0] && (low[1] / cold[1] - 1.0).abs() < 0.2, "{cold:?} {low:?}");
+    assert!(high[1] > 5.0 * cold[1] && (high[0] / cold[0] - 1.0).abs() < 0.2, "{cold:?} {high:?}");
+}
+
+#[test]
+fn a_bar_grows_where_it_is_hot() {
+    let heat = insulator(Heat { expansion: 1e-4, ..Heat::default() });
+    let mut world = hanging(Material { damping: 1.0, heat, ..Material::default() });
+    settle(&mut world);
+    let cold = stretch(&world);
+    heat_layers(&mut world, 8..16, 100.0);
+    settle(&mut world);
+    let warm = stretch(&world);
+    let [low, high] = [warm[0] - cold[0], warm[1] - cold[1]].map(|grown| grown / (1e-4 * 100.0 * 0.6));
+    // Of the two clusters of a half, the one at the seam has a layer in five or six of the other half.
+    assert!(low.abs() < 0.1 && (high - 1.0).abs() < 0.1, "{low} {high}");
+}
+
+#[test]
+fn a_bar_flows_only_where_it_is_soft() {
+    let heat = insulator(Heat { softening: Some(40.0), melting: Some(60.0), softened: 0.5, ..Heat::default() });
+    let mut world = hanging(Material { young_modulus: 1.0e6.into(), damping: 1.0, heat, ..Material::default() });
+    heat_layers(&mut world, 8..16, 59.0);
+    settle(&mut world);
+    world.settings.gravity = Vec3::ZERO;
+    heat_layers(&mut world, 8..16, 0.0);
+    settle(&mut world);
+    let left = stretch(&world);
+    assert!(left[0].abs() < 1e-3 && left[1] > 0.02, "{left:?}");
+}
+
+#[test]
+fn warmth_costs_no_tunings_where_nothing_depends_on_it() {
+    let mut world = hanging(Material { heat: Heat { conductivity: 10.0, ..Heat::default() }, ..Material::default() });
+    heat_layers(&mut world, 8..16, 100.0);
+    step(&mut world, 1e-3, &mut StageTimes::default()).unwrap();
+    let thermal = &world.shape_model().unwrap().derived.as_ref().unwrap().thermal;
+    assert_eq!((thermal.tuning.len(), thermal.grows(), thermal.yielding.len()), (1, false, 0));
+}

@@ -22,12 +22,13 @@ use self::tree::Tree;
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::heat::Link;
-use crate::material::Material;
+use crate::material::{Heat, Material};
 use crate::parallel;
 use crate::particles::{Flags, Particles, Phase};
 use crate::step::StepContext;
 use glam::Vec3;
-use phyxel_laws::spring::{POISSON_RATIO, isotropic_springs, stable_step};
+pub use phyxel_laws::spring::POISSON_RATIO;
+use phyxel_laws::spring::{isotropic_springs, stable_step};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -48,8 +49,6 @@ struct SpringBody {
     id: BodyId,
     settings: SpringSettings,
     bonds: Bonds,
-    /// Temperature at which springs have their length, in the scene's scale.
-    reference: Real,
     broken: u64,
     merged: u64,
 }
@@ -101,21 +100,14 @@ struct Matter {
 }
 
 impl SpringModel {
-    pub(crate) fn add_body(
-        &mut self,
-        id: BodyId,
-        body: &Body,
-        particles: &Particles,
-        settings: SpringSettings,
-        temperature: Real,
-    ) {
+    pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: SpringSettings) {
         let rest = &particles.rest[body.range()];
         let springs = isotropic_springs(cell_size(&settings, rest).unwrap_or([body.spacing; 3]));
         let bonds = match springs {
             Some(springs) => Bonds::of_cells(&settings.cells, &springs, settings.weights, rest),
             None => Bonds::of_springs(rest.len(), &[]),
         };
-        self.bodies.push(SpringBody { id, settings, bonds, reference: temperature, broken: 0, merged: 0 });
+        self.bodies.push(SpringBody { id, settings, bonds, broken: 0, merged: 0 });
         self.refresh();
     }
 
@@ -190,7 +182,7 @@ impl SpringModel {
             kinds.extend(parallel::map(matter.range.len(), GRAIN, |k| {
                 let i = matter.range.start + k;
                 match particles.phase[i] {
-                    Phase::Solid if heat.stiffness_left(heat.temperature(particles.enthalpy[i])) < 1.0 => Kind::Soft,
+                    Phase::Solid if is_soft(&heat, particles.enthalpy[i]) => Kind::Soft,
                     Phase::Solid => Kind::Solid,
                     Phase::Fluid | Phase::Gas => Kind::Molecule,
                 }
@@ -210,8 +202,10 @@ impl SpringModel {
         let Some(mut derived) = self.derived.take() else { return };
         particles.force.resize(particles.mass.len(), Vec3::ZERO);
         for (spring, matter) in self.bodies.iter().zip(&derived.matter) {
-            let material = &materials[bodies[spring.id.0 as usize].material.0 as usize];
-            let stiffness = Stiffness::of(material, spring.reference, &particles.enthalpy[matter.range.clone()]);
+            let body = &bodies[spring.id.0 as usize];
+            let material = &materials[body.material.0 as usize];
+            let enthalpy = &particles.enthalpy[matter.range.clone()];
+            let stiffness = Stiffness::of(material, body.rest_temperature, enthalpy);
             solid::add_forces(&spring.bonds, matter.range.clone(), matter.damping, &stiffness, particles);
             if material.heat.from_work.damping > 0.0 {
                 let part = f64::from(material.heat.from_work.damping) * f64::from(context.dt);
@@ -367,6 +361,11 @@ impl SpringModel {
             });
         }
     }
+}
+
+/// Whether solid matter has begun to soften.
+fn is_soft(heat: &Heat, enthalpy: f64) -> bool {
+    heat.softness(heat.temperature(enthalpy), heat.molten(enthalpy)) > 0.0
 }
 
 /// Whether cells with these edges are too far from cubes to be isotropic.

@@ -33,9 +33,10 @@ impl SpringModel {
         let Some(mut derived) = self.derived.take() else { return };
         let mut changed = false;
         for (spring, matter) in self.bodies.iter_mut().zip(&mut derived.matter) {
-            let material = &materials[bodies[spring.id.0 as usize].material.0 as usize];
-            stretch_for_good(spring, matter.range.clone(), material, particles, context.dt);
-            let lost = lose_springs(spring, matter.range.clone(), material, particles);
+            let body = &bodies[spring.id.0 as usize];
+            let material = &materials[body.material.0 as usize];
+            stretch_for_good(spring, body, material, particles, context.dt);
+            let lost = lose_springs(spring, body, material, particles);
             free_molecules(spring, matter.range.clone(), particles);
             boil(matter.range.clone(), &material.heat, particles);
             let won = freeze(spring, matter.range.clone(), &matter.sizes, material, particles);
@@ -54,17 +55,12 @@ impl SpringModel {
 }
 
 /// Permanent stretch of springs beyond the yield strain (O'Brien et al. 2002, as `[MHTG05]` eq. 15 uses it).
-fn stretch_for_good(
-    spring: &mut SpringBody,
-    range: Range<usize>,
-    material: &Material,
-    particles: &Particles,
-    dt: Real,
-) {
+fn stretch_for_good(spring: &mut SpringBody, body: &Body, material: &Material, particles: &Particles, dt: Real) {
     let Some(law) = &material.plasticity else { return };
+    let (range, reference) = (body.range(), body.rest_temperature);
     let enthalpy = &particles.enthalpy[range.clone()];
     let (positions, rest) = (&particles.position[range.clone()], &particles.rest[range]);
-    let stiffness = Stiffness::of(material, spring.reference, enthalpy);
+    let stiffness = Stiffness::of(material, reference, enthalpy);
     let heat = &material.heat;
     let part = (law.creep * dt).min(1.0);
     spring.bonds.change_rest(|i, bond| {
@@ -86,8 +82,9 @@ fn stretch_for_good(
 
 /// Springs melt where the mean enthalpy of their ends is that of the melt, and break where they are pulled too strongly;
 /// whether any went.
-fn lose_springs(spring: &mut SpringBody, range: Range<usize>, material: &Material, particles: &Particles) -> bool {
+fn lose_springs(spring: &mut SpringBody, body: &Body, material: &Material, particles: &Particles) -> bool {
     let heat = &material.heat;
+    let (range, reference) = (body.range(), body.rest_temperature);
     let enthalpy = &particles.enthalpy[range.clone()];
     let hottest = enthalpy.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut gone = 0;
@@ -95,7 +92,7 @@ fn lose_springs(spring: &mut SpringBody, range: Range<usize>, material: &Materia
         gone += spring.bonds.retain(|i, bond| heat.molten(0.5 * (enthalpy[i] + enthalpy[bond.other as usize])) < 1.0);
     }
     if let Some(strength) = &material.strength {
-        let stiffness = Stiffness::of(material, spring.reference, enthalpy);
+        let stiffness = Stiffness::of(material, reference, enthalpy);
         let positions = &particles.position[range];
         let broken = spring.bonds.retain(|i, bond| {
             let drawn = draw(i, bond, positions, &stiffness);

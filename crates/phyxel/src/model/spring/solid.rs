@@ -14,11 +14,11 @@ use std::ops::Range;
 pub(super) enum Stiffness<'a> {
     /// All the same: Young's modulus, Pa.
     Even(Real),
-    /// By the temperatures of the two ends.
+    /// By the warmth of the two ends.
     Uneven {
         material: &'a Material,
-        /// Temperatures of the particles.
-        temperatures: Vec<Real>,
+        /// J/kg.
+        enthalpy: Vec<f64>,
         /// Temperature at which springs have their length.
         reference: Real,
     },
@@ -33,17 +33,21 @@ impl<'a> Stiffness<'a> {
         if is_even && enthalpy.iter().all(|&h| h < limit) {
             return Self::Even(material.young_modulus.at(0.0));
         }
-        let temperatures = parallel::map(enthalpy.len(), GRAIN, |k| heat.temperature(enthalpy[k]));
-        Self::Uneven { material, temperatures, reference }
+        Self::Uneven { material, enthalpy: enthalpy.to_vec(), reference }
     }
 
-    /// Young's modulus (Pa) and thermal stretch of a spring between two particles, by their mean temperature.
+    /// Young's modulus (Pa) and thermal stretch of a spring between two particles, by their mean enthalpy: where nothing
+    /// melts that is their mean temperature.
     pub fn between(&self, i: usize, j: usize) -> (Real, Real) {
         match self {
             Self::Even(young) => (*young, 1.0),
-            Self::Uneven { material, temperatures, reference } => {
-                let mean = 0.5 * (temperatures[i] + temperatures[j]);
-                (material.stiffness(mean), 1.0 + material.heat.expansion * (mean - reference))
+            Self::Uneven { material, enthalpy, reference } => {
+                let heat = &material.heat;
+                let mean = 0.5 * (enthalpy[i] + enthalpy[j]);
+                let temperature = heat.temperature(mean);
+                let left = heat.stiffness_of_mix(temperature, heat.molten(mean));
+                let young = material.young_modulus.at(temperature) * left;
+                (young, 1.0 + heat.expansion * (temperature - reference))
             }
         }
     }

@@ -73,8 +73,9 @@ impl SpringModel {
     ) -> (BodyId, BodyState) {
         let (spring, matter) = (&self.bodies[place], &derived.matter[place]);
         let range = matter.range.clone();
-        let material = &materials[bodies[spring.id.0 as usize].material.0 as usize];
-        let stiffness = Stiffness::of(material, spring.reference, &particles.enthalpy[range.clone()]);
+        let body = &bodies[spring.id.0 as usize];
+        let material = &materials[body.material.0 as usize];
+        let stiffness = Stiffness::of(material, body.rest_temperature, &particles.enthalpy[range.clone()]);
         let positions = &particles.position[range.clone()];
         let drawn: Vec<(Real, f64)> = parallel::map(range.len(), GRAIN, |i| {
             spring.bonds.of(i).iter().fold((0.0, 0.0), |(strain, energy): (Real, f64), bond| {
