@@ -10,7 +10,7 @@ pub enum WorldError {
     /// Two things of one kind share a name.
     #[error("there are two {kind} named \"{name}\"; give each a name of its own")]
     DuplicateName {
-        /// "bodies", "materials" or "obstacles".
+        /// "bodies", "materials", "obstacles" or "heatings".
         kind: &'static str,
         /// The name.
         name: String,
@@ -18,7 +18,7 @@ pub enum WorldError {
     /// A name that nothing has.
     #[error("there is no {kind} named \"{name}\"; known: {known}")]
     Unknown {
-        /// "body", "material" or "obstacle".
+        /// "body", "material", "obstacle" or "heating".
         kind: &'static str,
         /// The name asked for.
         name: String,

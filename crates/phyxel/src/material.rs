@@ -1,6 +1,7 @@
 //! What matter is made of: constant numbers in SI units, textbook meaning.
 
 use crate::Real;
+use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// A quantity that depends on temperature: points joined by straight lines, constant outside.
@@ -58,8 +59,8 @@ pub struct Plasticity {
 /// How matter takes up, conducts and loses heat. Temperatures are in the scene's scale.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heat {
-    /// W/(m K).
-    pub conductivity: Real,
+    /// Along the own axes of a body at rest, W/(m K).
+    pub conductivity: Vec3,
     /// J/(kg K).
     pub specific_heat: Real,
     /// Temperature above which it softens, if it does.
@@ -78,7 +79,7 @@ impl Default for Heat {
     /// Close to a plastic: 0.2 W/(m K), 1000 J/(kg K), never melts.
     fn default() -> Self {
         Self {
-            conductivity: 0.2,
+            conductivity: Vec3::splat(0.2),
             specific_heat: 1000.0,
             softening: None,
             melting: None,
@@ -94,6 +95,12 @@ impl Heat {
     pub fn enthalpy(&self, temperature: Real) -> f64 {
         let latent = if self.melting.is_some_and(|melting| temperature > melting) { self.latent } else { 0.0 };
         f64::from(self.specific_heat) * f64::from(temperature) + f64::from(latent)
+    }
+
+    /// Mean of the conductivities along the axes, W/(m K).
+    pub fn mean_conductivity(&self) -> Real {
+        let Vec3 { x, y, z } = self.conductivity;
+        if x == y && y == z { x } else { (x + y + z) / 3.0 }
     }
 
     /// Temperature at an enthalpy: constant at the melting point while latent heat is taken up.

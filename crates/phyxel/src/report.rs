@@ -90,6 +90,7 @@ impl World {
                 geometry: obstacle.geometry.clone(),
                 pose: obstacle.pose(self.time),
                 color: obstacle.color,
+                temperature: obstacle.temperature,
                 visible: obstacle.visible,
             })
             .collect()
@@ -144,7 +145,8 @@ impl World {
             }
             sum
         });
-        let all = parts.into_iter().fold(Sums::default(), Sums::add);
+        let mut all = parts.into_iter().fold(Sums::default(), Sums::add);
+        all.heat += (0..self.obstacles.len()).map(|obstacle| self.heat_of_obstacle(obstacle)).sum::<f64>();
         Totals {
             particles: count_phases(&particles.phase),
             mass: all.mass,
@@ -170,6 +172,7 @@ impl World {
             hash.update(&[particles.phase[i] as u8, particles.flags[i].bits()]);
             hash.update(&particles.body[i].0.to_le_bytes());
         }
+        self.obstacle_warmth.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
         hash.update(&crate::checkpoint::encode_models(&self.models));
         format!("{:032x}", hash.digest128())
     }

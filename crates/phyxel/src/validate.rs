@@ -4,10 +4,12 @@ use crate::Real;
 use crate::body::NewBody;
 use crate::collider::Collider;
 use crate::error::WorldError;
-use crate::material::{Friction, Material};
+use crate::heating::{Exchange, Heating, Radiation};
+use crate::material::{Friction, Heat, Material};
 use crate::model::ModelSettings;
 use crate::model::shape::{Clusters, ShapeSettings};
 use crate::obstacle::{Geometry, Obstacle};
+use crate::world::Settings;
 use glam::Vec3;
 
 /// Farthest from the origin that anything may start, m: beyond it f32 has no millimetres left.
@@ -70,10 +72,54 @@ impl Material {
             let good = at_least_zero(law.yield_strain) && at_least_zero(law.creep) && at_least_zero(law.max);
             check.that(good, "plasticity", law, "made of numbers that are at least 0")?;
         }
-        check.that(positive(self.heat.specific_heat), "heat.specific_heat", self.heat.specific_heat, "positive")?;
-        check.that(at_least_zero(self.heat.conductivity), "heat.conductivity", self.heat.conductivity, "at least 0")?;
-        check.that(at_least_zero(self.heat.latent), "heat.latent", self.heat.latent, "at least 0")?;
+        self.heat.check(&check)?;
         check.that(at_least_zero(self.fluid.viscosity), "fluid.viscosity", self.fluid.viscosity, "at least 0")
+    }
+}
+
+impl Heat {
+    fn check(&self, check: &Check) -> Result<(), WorldError> {
+        check.that(positive(self.specific_heat), "heat.specific_heat", self.specific_heat, "positive")?;
+        let conducts = self.conductivity.to_array().into_iter().all(at_least_zero);
+        check.that(conducts, "heat.conductivity", self.conductivity, "at least 0 along every axis")?;
+        check.that(at_least_zero(self.latent), "heat.latent", self.latent, "at least 0")?;
+        check.that(self.expansion.is_finite(), "heat.expansion", self.expansion, "finite")?;
+        let known = |temperature: Option<Real>| temperature.is_none_or(Real::is_finite);
+        check.that(known(self.softening), "heat.softening", self.softening, "finite")?;
+        check.that(known(self.melting), "heat.melting", self.melting, "finite")?;
+        check.that(known(self.boiling), "heat.boiling", self.boiling, "finite")?;
+        let pair = |low: Option<Real>, high: Option<Real>| low.zip(high);
+        let softens = pair(self.softening, self.melting).is_none_or(|(softening, melting)| softening <= melting);
+        check.that(softens, "heat.melting", self.melting, "at or above heat.softening")?;
+        let boils =
+            pair(self.melting.or(self.softening), self.boiling).is_none_or(|(melting, boiling)| melting < boiling);
+        check.that(boils, "heat.boiling", self.boiling, "above heat.melting and heat.softening")?;
+        let melts = self.latent == 0.0 || self.melting.is_some();
+        check.that(melts, "heat.latent", self.latent, "0 without heat.melting, the temperature at which it melts")
+    }
+}
+
+impl Heating {
+    /// Whether its numbers make sense.
+    pub fn validate(&self, settings: &Settings) -> Result<(), WorldError> {
+        let owner = || format!("heating \"{}\"", self.name);
+        let check = Check { owner: &owner };
+        check.that(self.facing.is_none_or(Vec3::is_normalized), "facing", self.facing, "a unit vector")?;
+        check.that(self.from.is_finite(), "from", self.from, "finite")?;
+        check.that(self.until.is_none_or(|until| until > self.from), "until", self.until, "later than from")?;
+        check.that(self.temperature.is_none_or(Real::is_finite), "temperature", self.temperature, "finite")?;
+        check.that(self.flux.is_finite(), "flux", self.flux, "finite")?;
+        check.that(self.power.is_finite(), "power", self.power, "finite")?;
+        if let Some(Exchange { coefficient, ambient }) = self.exchange {
+            check.that(at_least_zero(coefficient), "exchange.coefficient", coefficient, "at least 0")?;
+            check.that(ambient.is_finite(), "exchange.ambient", ambient, "finite")?;
+        }
+        if let Some(Radiation { emissivity, ambient }) = self.radiation {
+            check.that(unit(emissivity), "radiation.emissivity", emissivity, "between 0 and 1")?;
+            let good = ambient.is_finite() && ambient >= settings.absolute_zero;
+            check.that(good, "radiation.ambient", ambient, "at or above the world's absolute_zero")?;
+        }
+        Ok(())
     }
 }
 
@@ -87,6 +133,9 @@ impl Obstacle {
         check.that(unit(self.restitution), "restitution", self.restitution, "between 0 and 1")?;
         check.that(at_least_zero(self.stickiness), "stickiness", self.stickiness, "at least 0")?;
         check.that(self.temperature.is_none_or(Real::is_finite), "temperature", self.temperature, "finite")?;
+        check.that(self.heat_capacity.is_none_or(positive), "heat_capacity", self.heat_capacity, "positive")?;
+        let warm = self.heat_capacity.is_none() || self.temperature.is_some();
+        check.that(warm, "temperature", self.temperature, "given where there is a heat_capacity")?;
         check.that(!self.keys.is_empty(), "keys", "empty", "at least one place")?;
         let rising = self.keys.windows(2).all(|pair| pair[0].time < pair[1].time);
         check.that(rising, "keys", "out of order", "sorted by time, each time once")?;

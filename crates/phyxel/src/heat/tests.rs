@@ -16,7 +16,7 @@ fn material(name: &str, heat: Heat) -> Material {
 }
 
 const PLAIN: Heat = Heat {
-    conductivity: 2.0,
+    conductivity: Vec3::splat(2.0),
     specific_heat: 500.0,
     softening: None,
     melting: None,
@@ -126,7 +126,9 @@ fn a_slab_between_a_hot_and_a_cold_plate_ends_linear() {
 fn bodies_that_touch_reach_the_temperature_that_their_capacities_say() {
     let mut world = empty_world();
     world.add_material(material("plain", PLAIN)).unwrap();
-    world.add_material(material("heavy", Heat { specific_heat: 1500.0, conductivity: 20.0, ..PLAIN })).unwrap();
+    world
+        .add_material(material("heavy", Heat { specific_heat: 1500.0, conductivity: Vec3::splat(20.0), ..PLAIN }))
+        .unwrap();
     add_block(&mut world, "cool", "plain", [3, 3, 3], 0.1, Vec3::ZERO, 10.0);
     add_block(&mut world, "warm", "heavy", [3, 3, 3], 0.1, Vec3::new(0.0, 0.3, 0.0), 50.0);
     advance(&mut world, 3600.0, 200);
@@ -155,7 +157,7 @@ fn heat_is_kept_over_ten_thousand_steps() {
 fn matter_that_melts_waits_for_its_latent_heat() {
     let mut world =
         World::new(Settings { gravity: Vec3::ZERO, contact_conductance: 100.0, ..Settings::default() }).unwrap();
-    let heat = Heat { conductivity: 1000.0, melting: Some(50.0), latent: 1.0e5, ..PLAIN };
+    let heat = Heat { conductivity: Vec3::splat(1000.0), melting: Some(50.0), latent: 1.0e5, ..PLAIN };
     world.add_material(material("wax", heat)).unwrap();
     add_block(&mut world, "crumb", "wax", [1, 1, 1], 0.1, Vec3::ZERO, 0.0);
     let plate = Obstacle::new("plate", Geometry::HalfSpace { normal: Vec3::Y }, Pose::default());

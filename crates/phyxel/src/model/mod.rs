@@ -6,9 +6,10 @@
 pub mod shape;
 
 use crate::Real;
-use crate::heat::Link;
+use crate::heat::Ways;
 use serde::{Deserialize, Serialize};
 pub use shape::{ShapeModel, ShapeSettings};
+use std::sync::Arc;
 
 /// Name of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -138,10 +139,11 @@ impl Model {
         }
     }
 
-    /// Ways for heat inside its bodies.
-    pub(crate) fn links(&self) -> &[Link] {
+    /// Ways for heat inside its bodies, and the faces that its particles expose; `None` before it is prepared. The
+    /// model makes new ones when they change.
+    pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
         match self {
-            Self::Shape(shape) => shape.links(),
+            Self::Shape(shape) => shape.ways(),
         }
     }
 
