@@ -17,10 +17,15 @@ impl Cast<'_> {
         self.bodies.iter().zip(self.moulds).find(|(body, _)| body.name == name)
     }
 
+    /// Names of all copies of a body.
+    pub fn names(&self, name: &str) -> Vec<String> {
+        self.find(name)
+            .map_or_else(Vec::new, |(body, _)| (0..body.count()).map(|number| body.name_of(number)).collect())
+    }
+
     /// A command for each copy of a body.
     fn for_copies(&self, name: &str, command: impl Fn(String) -> Command) -> Vec<Command> {
-        let Some((body, _)) = self.find(name) else { return Vec::new() };
-        (0..body.count()).map(|number| command(body.name_of(number))).collect()
+        self.names(name).into_iter().map(command).collect()
     }
 
     /// The scale of a body, which holds for points of its own frame too.
@@ -69,7 +74,7 @@ fn set_commands(cast: &Cast, target: &Target, setting: &Setting) -> Vec<Command>
     }
 }
 
-fn region_of(cast: &Cast, body: &str, region: Option<&Shape>) -> Region {
+pub(super) fn region_of(cast: &Cast, body: &str, region: Option<&Shape>) -> Region {
     match (region, cast.find(body)) {
         (Some(shape), Some((body, mould))) => {
             Region::Samples(samples_in(&mould.samples, std::slice::from_ref(shape), body.place.scale))

@@ -3,11 +3,13 @@
 mod body;
 mod event;
 mod expectation;
+mod heating;
 mod obstacle;
 
 pub use body::{BodyDescription, ClusterPlan, Copies, Deformation, ModelDescription, SkinDescription};
 pub use event::{Action, Event};
 pub use expectation::{Expectation, ExpectedValue, Moment, Subject};
+pub use heating::HeatingDescription;
 pub use obstacle::{ObstacleDescription, PlaceKey};
 
 use crate::shape::Placement;
@@ -39,6 +41,8 @@ pub struct Scene {
     pub poster: Option<f64>,
     /// How well heat passes where things touch, W/(m2 K); `None` leaves it to the engine.
     pub contact_conductance: Option<f32>,
+    /// The temperature at which nothing radiates any more, in the scene's scale; `None` leaves it to the engine.
+    pub absolute_zero: Option<f32>,
     /// How time is cut into steps.
     pub step: StepDescription,
     /// Materials by name, with their presets worked in; presets that bodies name directly are among them.
@@ -47,6 +51,8 @@ pub struct Scene {
     pub bodies: Vec<BodyDescription>,
     /// What does not give way.
     pub obstacles: Vec<ObstacleDescription>,
+    /// Heat from outside.
+    pub heatings: Vec<HeatingDescription>,
     /// What happens at given times, in the order of the file.
     pub events: Vec<Event>,
     /// What has to come true.
