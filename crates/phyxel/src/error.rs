@@ -95,6 +95,21 @@ pub enum StepError {
         /// Time at the start of the step, s.
         time: f64,
     },
+    /// A temperature stopped being a number.
+    #[error(
+        "the temperature of body \"{body}\" (particle {particle}) became {value} at {time:.6} s; \
+         give it less heat or a larger specific heat"
+    )]
+    TooHot {
+        /// Name of the body.
+        body: String,
+        /// Number of the particle within the body.
+        particle: u32,
+        /// The temperature, in the scene's scale.
+        value: String,
+        /// Time at the start of the step, s.
+        time: f64,
+    },
     /// The step itself makes no sense.
     #[error("a time step of {dt} s is not a positive number")]
     BadStep {

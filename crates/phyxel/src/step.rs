@@ -121,7 +121,7 @@ pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), S
     clock.ends(Stage::ResolveContacts);
     advance_positions(world, &context);
     clock.ends(Stage::AdvancePositions);
-    let warmed = conduct_heat(world, &context);
+    let warmed = conduct_heat(world, &context).inspect_err(|_| go_back(world))?;
     clock.ends(Stage::ConductHeat);
     change_phase(world, &context, warmed);
     clock.ends(Stage::ChangePhase);
@@ -230,9 +230,14 @@ fn check(world: &mut World, context: &StepContext) -> Result<(), StepError> {
         value: value.to_string(),
         time: context.time,
     };
+    go_back(world);
+    Err(error)
+}
+
+/// Puts particles where they were at the start of the step.
+fn go_back(world: &mut World) {
     world.particles.position.clone_from(&world.scratch.position_before);
     world.particles.velocity.clone_from(&world.scratch.velocity_before);
-    Err(error)
 }
 
 impl World {

@@ -98,6 +98,8 @@ impl World {
         WorldError::require(settings.gravity.is_finite(), owner, "gravity", settings.gravity, "finite")?;
         WorldError::require(positive(settings.frame_rate), owner, "frame_rate", settings.frame_rate, "positive")?;
         WorldError::require(positive(settings.max_step), owner, "max_step", settings.max_step, "positive")?;
+        let film = settings.contact_conductance;
+        WorldError::require(film.is_finite() && film >= 0.0, owner, "contact_conductance", film, "at least 0")?;
         let zero = settings.absolute_zero;
         WorldError::require(zero.is_finite(), owner, "absolute_zero", zero, "finite")?;
         WorldError::require(settings.substeps != Some(0), owner, "substeps", 0, "at least 1")?;

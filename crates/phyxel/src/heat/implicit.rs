@@ -8,8 +8,9 @@ use super::{Flowed, all_inflows, changed};
 use crate::parallel;
 
 /// Most rounds in which particles that begin or end to melt within the step are found, and the tangent of radiation
-/// follows. Nearly always two or three are enough; heat is kept whatever the last one finds.
-const ROUNDS: usize = 24;
+/// follows. Nearly always two or three are enough; a front of melting moves by about a particle in each, and heat is kept
+/// whatever the last one finds.
+const ROUNDS: usize = 64;
 /// Change of a temperature, relative to its height above absolute zero, at which the tangent of radiation is good. The
 /// error is of its square.
 const TANGENT: f64 = 1e-7;

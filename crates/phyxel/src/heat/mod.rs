@@ -20,6 +20,7 @@ pub(crate) use network::Link;
 pub(crate) use rest::ways_at_rest;
 pub(crate) use sources::Face;
 
+use crate::error::StepError;
 use crate::parallel;
 use crate::step::StepContext;
 use crate::world::World;
@@ -74,17 +75,44 @@ impl Layout {
     }
 }
 
-/// Lets heat flow for a step; whether any did.
-pub(crate) fn conduct_heat(world: &mut World, context: &StepContext) -> bool {
+/// Lets heat flow for a step; whether any did. On error nothing has changed.
+pub(crate) fn conduct_heat(world: &mut World, context: &StepContext) -> Result<bool, StepError> {
     let shores = std::mem::take(&mut world.scratch.shores);
+    let t = temperatures(world);
+    if world.heatings.is_empty() && is_even(&t, world.particles.len(), &shores) {
+        return Ok(false);
+    }
     prepare_layout(world);
     let layout = std::mem::take(&mut world.scratch.heat);
-    let flowed = flow(world, &layout, &shores, context);
+    let flowed = flow(world, &layout, &shores, t, context);
     world.scratch.heat = layout;
-    let Some(Flowed { enthalpy, came }) = flowed else { return false };
+    let Some(Flowed { enthalpy, came }) = flowed else { return Ok(false) };
+    check(world, &enthalpy, context)?;
     keep(world, enthalpy);
     world.heat_in += came;
-    true
+    Ok(true)
+}
+
+/// Temperatures of all places, in the scene's scale.
+fn temperatures(world: &World) -> Vec<f64> {
+    let places = Places::new(world);
+    parallel::map(places.len(), GRAIN, |i| places.matter(i).temperature(places.enthalpy(i)))
+}
+
+/// Finds enthalpies whose temperature is no number of the engine, and names the first.
+fn check(world: &World, enthalpy: &[f64], context: &StepContext) -> Result<(), StepError> {
+    let places = Places::new(world);
+    let most = f64::from(crate::Real::MAX) * places.least_specific();
+    let is_bad = |i: &usize| enthalpy[*i].is_nan() || enthalpy[*i].abs() > most;
+    let found = parallel::map_ranges(world.particles.len(), GRAIN, |mut range| range.find(|i| is_bad(i)));
+    let Some(i) = found.into_iter().flatten().next() else { return Ok(()) };
+    let body = &world.bodies[world.particles.body[i].0 as usize];
+    Err(StepError::TooHot {
+        body: body.name.clone(),
+        particle: i as u32 - body.particles.start,
+        value: places.matter(i).temperature(enthalpy[i]).to_string(),
+        time: context.time,
+    })
 }
 
 fn prepare_layout(world: &mut World) {
@@ -112,10 +140,9 @@ fn keep(world: &mut World, mut enthalpy: Vec<f64>) {
 }
 
 /// What flows in a step; nothing where there is no difference of temperature and nothing comes from outside.
-fn flow(world: &World, layout: &Layout, shores: &[Shore], context: &StepContext) -> Option<Flowed> {
+fn flow(world: &World, layout: &Layout, shores: &[Shore], mut t: Vec<f64>, context: &StepContext) -> Option<Flowed> {
     let places = Places::new(world);
     let mut sources = Sources::of(world, &layout.aims, context);
-    let mut t = parallel::map(places.len(), GRAIN, |i| places.matter(i).temperature(places.enthalpy(i)));
     if sources.is_idle() && is_even(&t, world.particles.len(), shores) {
         return None;
     }

@@ -40,6 +40,11 @@ impl<'a> Places<'a> {
         }
     }
 
+    /// The smallest specific heat of all bodies, J/(kg K).
+    pub fn least_specific(&self) -> f64 {
+        self.matter.iter().map(Matter::specific).fold(f64::INFINITY, f64::min)
+    }
+
     /// kg; J/K for an obstacle, whose enthalpy is its temperature.
     pub fn mass(&self, place: usize) -> f64 {
         match self.world.particles.mass.get(place) {

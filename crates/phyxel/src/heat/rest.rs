@@ -23,9 +23,11 @@ const AT_SURFACE: Real = 0.25;
 ///
 /// Ways have conductances `c` for which `1/2 sum c r r^T = K V` holds inside the body, `K` the conductivities along its
 /// own axes: then `sum c (T_j - T_i)` is `V div(K grad T)`, up to second order in the spacing. On a cubic lattice these
-/// are the six nearest, with the conductivity of their axis times the spacing each, which is exact at surfaces too. Other
-/// samples take `c` alike for all neighbours in a ball (on closest packings the twelve nearest) after the space has been
-/// squeezed along the axes that conduct better, by the square root: there the matter conducts alike in all directions.
+/// are the six nearest, with the conductivity of their axis times the spacing each, which is exact at surfaces too. A
+/// closest packing that conducts alike along all axes has ways to the twelve nearest, all alike. Other samples have ways
+/// to all in a ball, `c = 6 K V/sum r^2` on the mean of both ends, so that heat flows along a surface as well as
+/// inside; where axes differ, in a ball of the space that is squeezed by their square root, in which matter conducts alike
+/// in all directions.
 pub(crate) fn ways_at_rest(body: &Body, material: &Material, particles: &Particles, groups: &[&[u32]]) -> Ways {
     let range = body.range();
     if range.is_empty() {
@@ -100,18 +102,19 @@ impl Sample<'_> {
             if best > 0.0 { self.conductivity.max(Vec3::splat(worst)).map(|k| (worst / k).sqrt()) } else { Vec3::ONE };
         let points: Vec<Vec3> = self.rest.iter().map(|&x| x * squeeze).collect();
         let mut pairs = near_pairs(&points, REACH * spacing);
-        let spread = match lattice_distance(&points, &pairs) {
-            Some(distance) => {
-                pairs.retain(|pair| length(&points, pair) <= NEXT * distance);
-                let full = if crowds(points.len(), &pairs).into_iter().max() > Some(6) { 12.0 } else { 6.0 };
-                full * f64::from(distance * distance)
-            }
-            None => inner_spread(&points, &pairs),
-        };
+        let regular = lattice_distance(&points, &pairs).filter(|_| squeeze == Vec3::ONE);
+        if let Some(distance) = regular {
+            pairs.retain(|pair| length(&points, pair) <= NEXT * distance);
+        }
         pairs.retain(|&pair| self.together.has(pair));
-        let weight = if spread > 0.0 { (6.0 * f64::from(self.volume) / spread) as Real } else { 0.0 };
-        let link = |&pair: &[u32; 2]| Link { particles: pair, conductance: worst * weight };
-        let faces = self.scattered_faces(&pairs, weight, squeeze);
+        let (spreads, crowds) = (spreads(&points, &pairs), crowds(points.len(), &pairs));
+        let full = if crowds.iter().max() > Some(&6) { 12.0 } else { 6.0 };
+        let inside = regular.map_or_else(|| inner_mean(&crowds, &spreads), |distance| full * distance * distance);
+        let weight = |spread: Real| if spread > 0.0 { 6.0 * self.volume / spread } else { 0.0 };
+        // A lattice lacks neighbours at its surface because cells end there.
+        let own = |i: u32| weight(if regular.is_some() { inside } else { spreads[i as usize] });
+        let link = |&[a, b]: &[u32; 2]| Link { particles: [a, b], conductance: 0.5 * worst * (own(a) + own(b)) };
+        let faces = self.scattered_faces(&pairs, weight(inside), squeeze);
         Ways { links: pairs.iter().map(link).collect(), faces }
     }
 
@@ -176,18 +179,22 @@ fn lattice_distance(points: &[Vec3], pairs: &[[u32; 2]]) -> Option<Real> {
     (middle.is_finite() && 10 * alike >= 9 * count).then_some(middle)
 }
 
-/// Sum of the squared distances to all neighbours, on the mean of the particles inside: those with most neighbours.
-fn inner_spread(points: &[Vec3], pairs: &[[u32; 2]]) -> f64 {
-    let count = points.len();
-    let crowds = crowds(count, pairs);
-    let mut squares = vec![0.0; count];
+/// Sum of the squared distances of each particle to its neighbours, m2.
+fn spreads(points: &[Vec3], pairs: &[[u32; 2]]) -> Vec<Real> {
+    let mut squares = vec![0.0; points.len()];
     for pair in pairs {
-        let square = f64::from(length(points, pair)).powi(2);
+        let square = length(points, pair).powi(2);
         pair.iter().for_each(|&i| squares[i as usize] += square);
     }
+    squares
+}
+
+/// The mean of a quantity over the particles inside: those with most neighbours.
+fn inner_mean(crowds: &[u32], values: &[Real]) -> Real {
     let most = crowds.iter().copied().max().unwrap_or(0);
-    let inner: Vec<f64> = (0..count).filter(|&i| 3 * crowds[i] >= 2 * most).map(|i| squares[i]).collect();
-    inner.iter().sum::<f64>() / inner.len().max(1) as f64
+    let inner = || crowds.iter().zip(values).filter(|(crowd, _)| 3 * **crowd >= 2 * most);
+    let sum: f64 = inner().map(|(_, value)| f64::from(*value)).sum();
+    (sum / inner().count().max(1) as f64) as Real
 }
 
 /// Pairs of points within reach, each once, the smaller number first.

@@ -29,11 +29,27 @@ fn empty_world() -> World {
     World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() }).unwrap()
 }
 
-/// A block of a lattice whose lowest corner is at a point.
-fn add_block(world: &mut World, name: &str, material: &str, counts: [u32; 3], spacing: Real, corner: Vec3, t: Real) {
+/// Middles of the cells of a block whose lowest corner is the origin.
+fn cells(counts: [u32; 3], spacing: Real) -> Vec<Vec3> {
     let [nx, ny, nz] = counts;
     let place = |i: u32| Vec3::new((i % nx) as Real, (i / nx % ny) as Real, (i / (nx * ny)) as Real) + 0.5;
-    let samples: Vec<Vec3> = (0..nx * ny * nz).map(|i| place(i) * spacing).collect();
+    (0..nx * ny * nz).map(|i| place(i) * spacing).collect()
+}
+
+/// A block of a lattice whose lowest corner is at a point.
+fn add_block(world: &mut World, name: &str, material: &str, counts: [u32; 3], spacing: Real, corner: Vec3, t: Real) {
+    add_samples(world, name, material, cells(counts, spacing), spacing, corner, t);
+}
+
+fn add_samples(
+    world: &mut World,
+    name: &str,
+    material: &str,
+    samples: Vec<Vec3>,
+    spacing: Real,
+    corner: Vec3,
+    t: Real,
+) {
     world
         .add_body(NewBody {
             name: name.into(),
@@ -179,4 +195,41 @@ fn matter_that_melts_waits_for_its_latent_heat() {
     assert!((begin - 500.0 * 2.0f64.ln()).abs() < 6.0, "{begin}");
     assert!((last / 2000.0 - 1.0).abs() < 0.01, "{last}");
     assert!(world.temperatures()[0] > 99.0);
+}
+
+/// The rate at which a cosine along an axis fades in a cube of irregular samples that conducts 8, 2 and 2 along its axes,
+/// over the rate at which it should.
+fn scattered_rate(axis: usize, count: u32) -> f64 {
+    let mut world = empty_world();
+    let conductivity = Vec3::new(8.0, 2.0, 2.0);
+    world.add_material(material("grain", Heat { conductivity, ..PLAIN })).unwrap();
+    let (spacing, mut seed) = (1.0 / count as Real, 7u64);
+    let mut chance = || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 40) as Real / (1u64 << 23) as Real - 1.0
+    };
+    let shaken = |x: Vec3| x + 0.3 * spacing * Vec3::new(chance(), chance(), chance());
+    let samples: Vec<Vec3> = cells([count; 3], spacing).into_iter().map(shaken).collect();
+    add_samples(&mut world, "cube", "grain", samples, spacing, Vec3::ZERO, 0.0);
+    let shape = |world: &World, i: usize| (PI * f64::from(world.particles.rest[i][axis])).cos();
+    let height = |world: &World| -> f64 {
+        (0..world.particles.len()).map(|i| shape(world, i) * world.particles.enthalpy[i]).sum()
+    };
+    for i in 0..world.particles.len() {
+        world.particles.enthalpy[i] = 500.0 * shape(&world, i);
+    }
+    let before = height(&world);
+    let rate = f64::from(conductivity[axis]) / (1000.0 * 500.0) * PI * PI;
+    advance(&mut world, (0.5 / rate / 400.0) as Real, 400);
+    (before / height(&world)).ln() / 0.5
+}
+
+#[test]
+fn irregular_samples_conduct_along_each_axis_as_they_should() {
+    // A third of the particles of a cube of 16 by 16 by 16 is at its surface. Ways from there inward have the mean of
+    // two weights, one of which is about the double of the other: a third off. Together that is a ninth.
+    for axis in 0..3 {
+        let rate = scattered_rate(axis, 16);
+        assert!((rate - 1.0).abs() < 0.11, "axis {axis}: {rate} of its rate");
+    }
 }
