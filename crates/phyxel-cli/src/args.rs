@@ -124,10 +124,11 @@ pub(crate) struct LookArgs {
     /// Size of pictures and films in pixels [default: 1280x720; the demo 768x432]
     #[arg(long, value_name = "WxH", value_parser = split_size)]
     pub size: Option<(u32, u32)>,
-    /// What colours mean: material, body, temperature, strain, speed
-    #[arg(long, value_name = "WORD", default_value = "material")]
-    pub color: Colouring,
-    /// Values at the ends of the colour scale [default: those of each frame]
+    /// What colours mean: material, body, temperature, strain, speed [default: temperature where the scene has several,
+    /// else material]
+    #[arg(long, value_name = "WORD")]
+    pub color: Option<Colouring>,
+    /// Values at the ends of the colour scale [default: the temperatures that the scene names, else those of each frame]
     #[arg(long, value_name = "LOW:HIGH", value_parser = split_range, allow_hyphen_values = true)]
     pub range: Option<Range>,
     /// Work that goes into a picture: preview or high
@@ -158,7 +159,11 @@ impl LookArgs {
             QualityWord::Preview => Quality::Preview,
             QualityWord::High => Quality::High,
         };
-        View { width, height, camera, colouring: self.color, range: self.range, quality }
+        let named = scene.temperature_range();
+        let usual = if named.is_some() { Colouring::Temperature } else { Colouring::Material };
+        let colouring = self.color.unwrap_or(usual);
+        let named = named.filter(|_| colouring == Colouring::Temperature).map(|[low, high]| Range { low, high });
+        View { width, height, camera, colouring, range: self.range.or(named), quality }
     }
 }
 

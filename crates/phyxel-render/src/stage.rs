@@ -14,6 +14,10 @@ use phyxel::particles::Phase;
 
 /// Colour of obstacles where colours mean numbers.
 const NEUTRAL: Vec3 = Vec3::splat(0.42);
+/// How much of the colour of their temperature obstacles take.
+const TINT: f32 = 0.45;
+/// Size of balls of gas over the radius of particles.
+const GAS_SIZE: f32 = 0.4;
 
 /// An endless plane.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +51,7 @@ impl Stage {
         let mut builder = Builder { things: Things::default(), planes: vec![], finishes: vec![], view, range };
         for (number, body) in frame.bodies.iter().enumerate() {
             builder.add_body(frame, number, body);
+            builder.add_gas(frame, body);
         }
         frame.obstacles.iter().filter(|obstacle| obstacle.visible).for_each(|obstacle| builder.add_obstacle(obstacle));
         let Builder { things, planes, finishes, .. } = builder;
@@ -154,9 +159,34 @@ impl Builder<'_> {
         }));
     }
 
+    /// Gas, as small balls: it has no surface.
+    fn add_gas(&mut self, frame: &Frame, body: &FrameBody) {
+        let columns = &frame.particles;
+        let is_gas = |i: &usize| columns.phase[*i] == Phase::Gas;
+        if !body.particles.clone().any(|i| is_gas(&i)) {
+            return;
+        }
+        let object = self.add_object(Finish::Matte);
+        let range = self.range.filter(|_| self.view.colouring == Colouring::Temperature);
+        let paint = |value: f32| range.map(|range| colour::scale(Colouring::Temperature, range.place(value)));
+        self.things.balls.extend(body.particles.clone().filter(is_gas).map(|i| Ball {
+            centre: columns.position[i].into(),
+            radius: GAS_SIZE * columns.radius[i],
+            colour: paint(columns.temperature[i]).unwrap_or(NEUTRAL),
+            object,
+        }));
+    }
+
     fn add_obstacle(&mut self, obstacle: &FrameObstacle) {
         let object = self.add_object(Finish::Matte);
-        let colour = if self.range.is_some() { NEUTRAL } else { to_light(obstacle.color) };
+        let colour = match (self.range, self.view.colouring, obstacle.temperature) {
+            (Some(range), Colouring::Temperature, Some(temperature)) => {
+                // Tinted, so that what is warmed and what warms it can be told apart.
+                NEUTRAL.lerp(colour::scale(self.view.colouring, range.place(temperature)), TINT)
+            }
+            (Some(_), ..) => NEUTRAL,
+            (None, ..) => to_light(obstacle.color),
+        };
         let pose = &obstacle.pose;
         match &obstacle.geometry {
             obstacle::Geometry::HalfSpace { normal } => self.planes.push(Plane {

@@ -20,5 +20,6 @@ pub use build::{BuildOptions, Built};
 pub use error::{BuildError, LoadError, Problem, SceneErrors};
 pub use scene::{
     Action, BodyDescription, Camera, ClusterPlan, Copies, Deformation, Event, Expectation, ExpectedValue,
-    ModelDescription, Moment, ObstacleDescription, PlaceKey, Scene, SkinDescription, StepDescription, Subject, VERSION,
+    HeatingDescription, ModelDescription, Moment, ObstacleDescription, PlaceKey, Scene, SkinDescription,
+    StepDescription, Subject, VERSION,
 };

@@ -136,6 +136,7 @@ impl World {
             Target::Body(name) => self.set_body(&name, setting),
             Target::Obstacle(name) => self.set_obstacle(&name, setting),
             Target::Material(name) => self.set_material(&name, setting),
+            Target::Heating(name) => self.set_heating(&name, setting),
         }
     }
 
@@ -184,7 +185,12 @@ impl World {
             }
         }
         obstacle.validate()?;
-        self.obstacles[id.0 as usize] = obstacle;
+        let (place, before) = (id.0 as usize, self.heat_of_obstacle(id.0 as usize));
+        if obstacle.temperature != self.obstacles[place].temperature {
+            self.obstacle_warmth[place] = obstacle.temperature.map_or(0.0, f64::from);
+        }
+        self.obstacles[place] = obstacle;
+        self.heat_in += self.heat_of_obstacle(place) - before;
         Ok(())
     }
 
@@ -232,6 +238,26 @@ impl World {
             *enthalpy = after.enthalpy_of_mix(before.temperature(*enthalpy), before.molten(*enthalpy));
         }
         self.heat_in += self.heat_of(range) - held;
+    }
+
+    fn set_heating(&mut self, name: &str, setting: Setting) -> Result<(), WorldError> {
+        let place = self.heating_named(name)?;
+        let mut heating = self.heatings[place].clone();
+        match setting {
+            Setting::Temperature(temperature) => heating.temperature = Some(temperature),
+            Setting::Active(active) => heating.active = active,
+            Setting::Flux(flux) => heating.flux = flux,
+            Setting::Power(power) => heating.power = power,
+            Setting::Exchange(exchange) => heating.exchange = exchange,
+            Setting::Radiation(radiation) => heating.radiation = radiation,
+            _ => {
+                let target = format!("heating \"{name}\"");
+                return Err(WorldError::NoSuchSetting { target, setting: setting.name() });
+            }
+        }
+        heating.validate(&self.settings)?;
+        self.heatings[place] = heating;
+        Ok(())
     }
 
     fn refresh_models(&mut self) {

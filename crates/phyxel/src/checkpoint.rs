@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 const MAGIC: &[u8; 8] = b"PHYXELCK";
 /// Number of the format. Raised whenever the meaning of the payload changes.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 const HEADER: usize = 8 + 4 + 8 + 16;
 
 /// The world as bytes.
@@ -47,7 +47,8 @@ pub fn decode(bytes: &[u8]) -> Result<World, CheckpointError> {
         return Err(damaged("its checksum is wrong"));
     }
     let world: World = postcard::from_bytes(payload).map_err(|error| damaged(&error.to_string()))?;
-    if world.particles.is_consistent() { Ok(world) } else { Err(damaged("its columns differ in length")) }
+    let whole = world.particles.is_consistent() && world.obstacle_warmth.len() == world.obstacles.len();
+    if whole { Ok(world) } else { Err(damaged("its columns differ in length")) }
 }
 
 fn take<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {

@@ -5,6 +5,7 @@
 
 use crate::Real;
 use crate::body::NewBody;
+use crate::heating::{Exchange, Radiation};
 use crate::material::{Curve, Friction, Plasticity};
 use crate::model::shape::ShapeMode;
 use glam::Vec3;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// A change to a world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
-    /// Changes one setting of a body, an obstacle, a material or the world.
+    /// Changes one setting of a body, an obstacle, a material, a heating or the world.
     Set {
         /// What to change; [`Target::World`] for gravity.
         target: Target,
@@ -83,6 +84,8 @@ pub enum Target {
     Obstacle(String),
     /// A material, by name.
     Material(String),
+    /// A heating, by name.
+    Heating(String),
 }
 
 /// A setting that may change at run time, with its new value.
@@ -90,7 +93,7 @@ pub enum Target {
 pub enum Setting {
     /// World: m/s2.
     Gravity(Vec3),
-    /// Body or obstacle: temperature in the scene's scale.
+    /// Body, obstacle or heating: temperature in the scene's scale.
     Temperature(Real),
     /// Body: the velocity of all its particles, m/s.
     Velocity(Vec3),
@@ -112,7 +115,7 @@ pub enum Setting {
     Restitution(Real),
     /// Obstacle: Pa.
     Stickiness(Real),
-    /// Obstacle: whether it is there.
+    /// Obstacle: whether it is there. Heating: whether it works.
     Active(bool),
     /// Material: Young's modulus, Pa.
     YoungModulus(Curve),
@@ -134,9 +137,25 @@ pub enum Setting {
     Melting(Option<Real>),
     /// Material: temperature at which it boils.
     Boiling(Option<Real>),
+    /// Heating: W/m2.
+    Flux(Real),
+    /// Heating: W/m3.
+    Power(Real),
+    /// Heating: exchange with what is around.
+    Exchange(Option<Exchange>),
+    /// Heating: radiation.
+    Radiation(Option<Radiation>),
 }
 
 impl Setting {
+    /// The temperature it sets, in the scene's scale.
+    pub fn temperature(&self) -> Option<Real> {
+        match self {
+            Self::Temperature(temperature) => Some(*temperature),
+            _ => None,
+        }
+    }
+
     /// As scene files write it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -163,6 +182,10 @@ impl Setting {
             Self::Softening(_) => "softening",
             Self::Melting(_) => "melting",
             Self::Boiling(_) => "boiling",
+            Self::Flux(_) => "flux",
+            Self::Power(_) => "power",
+            Self::Exchange(_) => "exchange",
+            Self::Radiation(_) => "radiation",
         }
     }
 }

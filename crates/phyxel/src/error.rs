@@ -10,7 +10,7 @@ pub enum WorldError {
     /// Two things of one kind share a name.
     #[error("there are two {kind} named \"{name}\"; give each a name of its own")]
     DuplicateName {
-        /// "bodies", "materials" or "obstacles".
+        /// "bodies", "materials", "obstacles" or "heatings".
         kind: &'static str,
         /// The name.
         name: String,
@@ -18,7 +18,7 @@ pub enum WorldError {
     /// A name that nothing has.
     #[error("there is no {kind} named \"{name}\"; known: {known}")]
     Unknown {
-        /// "body", "material" or "obstacle".
+        /// "body", "material", "obstacle" or "heating".
         kind: &'static str,
         /// The name asked for.
         name: String,
@@ -109,6 +109,21 @@ pub enum StepError {
         needed: u32,
         /// Steps allowed.
         allowed: u32,
+    },
+    /// A temperature stopped being a number.
+    #[error(
+        "the temperature of body \"{body}\" (particle {particle}) became {value} at {time:.6} s; \
+         give it less heat or a larger specific heat"
+    )]
+    TooHot {
+        /// Name of the body.
+        body: String,
+        /// Number of the particle within the body.
+        particle: u32,
+        /// The temperature, in the scene's scale.
+        value: String,
+        /// Time at the start of the step, s.
+        time: f64,
     },
     /// The step itself makes no sense.
     #[error("a time step of {dt} s is not a positive number")]

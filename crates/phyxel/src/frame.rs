@@ -123,6 +123,8 @@ pub struct FrameObstacle {
     pub pose: Pose,
     /// Red, green, blue in 0..1.
     pub color: [Real; 3],
+    /// In the scene's scale; `None` for one that neither heats nor cools.
+    pub temperature: Option<Real>,
     /// Whether it is drawn.
     pub visible: bool,
 }
@@ -147,7 +149,7 @@ pub struct Energy {
     pub elastic: f64,
     /// Of height, counted from the origin.
     pub gravity: f64,
-    /// Enthalpy, counted from temperature 0.
+    /// Enthalpy of bodies and of obstacles that have a heat capacity, counted from temperature 0.
     pub heat: f64,
 }
 

@@ -14,6 +14,7 @@ pub mod error;
 pub mod frame;
 mod grid;
 mod heat;
+pub mod heating;
 pub mod material;
 pub mod model;
 pub mod obstacle;

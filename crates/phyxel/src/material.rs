@@ -1,6 +1,7 @@
 //! What matter is made of: constant numbers in SI units, textbook meaning.
 
 use crate::Real;
+use glam::Vec3;
 use phyxel_laws::plasticity::Yielding;
 use serde::{Deserialize, Serialize};
 
@@ -66,8 +67,8 @@ pub struct Plasticity {
 /// How matter takes up, conducts and loses heat. Temperatures are in the scene's scale.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heat {
-    /// W/(m K).
-    pub conductivity: Real,
+    /// Along the own axes of a body at rest, W/(m K).
+    pub conductivity: Vec3,
     /// J/(kg K).
     pub specific_heat: Real,
     /// Temperature above which it softens, if it does.
@@ -108,7 +109,7 @@ impl Default for Heat {
     /// Close to a plastic: 0.2 W/(m K), 1000 J/(kg K), never melts.
     fn default() -> Self {
         Self {
-            conductivity: 0.2,
+            conductivity: Vec3::splat(0.2),
             specific_heat: 1000.0,
             softening: None,
             melting: None,
@@ -137,6 +138,12 @@ impl Heat {
     /// Whether the same enthalpy means the same temperature.
     pub fn counts_like(&self, other: &Self) -> bool {
         (self.specific_heat, self.melting, self.latent) == (other.specific_heat, other.melting, other.latent)
+    }
+
+    /// Mean of the conductivities along the axes, W/(m K).
+    pub fn mean_conductivity(&self) -> Real {
+        let Vec3 { x, y, z } = self.conductivity;
+        if x == y && y == z { x } else { (x + y + z) / 3.0 }
     }
 
     /// Temperature at an enthalpy: constant at the melting point while latent heat is taken up.
@@ -339,7 +346,7 @@ impl Material {
 
     /// How readily it takes up heat where something warmer touches it, W s^0.5/(m2 K).
     pub fn effusivity(&self) -> Real {
-        (self.heat.conductivity * self.density * self.heat.specific_heat).sqrt()
+        (self.heat.mean_conductivity() * self.density * self.heat.specific_heat).sqrt()
     }
 
     /// How it yields at a temperature, with a part of it molten; `None` if it is elastic there.

@@ -96,6 +96,8 @@ pub struct Obstacle {
     pub stickiness: Real,
     /// Temperature in the scene's scale; `None` neither heats nor cools.
     pub temperature: Option<Real>,
+    /// Heat it takes to warm it by a degree, J/K: its temperature then follows what flows. `None` keeps its temperature.
+    pub heat_capacity: Option<Real>,
     /// Whether it is there at the moment.
     pub active: bool,
     /// Red, green, blue in 0..1.
@@ -115,6 +117,7 @@ impl Obstacle {
             restitution: 0.0,
             stickiness: 0.0,
             temperature: None,
+            heat_capacity: None,
             active: true,
             color: [0.55, 0.57, 0.6],
             visible: true,

@@ -34,6 +34,19 @@ pub fn for_each_chunk<T: Send>(items: &mut [T], grain: usize, work: impl Fn(usiz
     items.par_chunks_mut(grain).enumerate().for_each(|(chunk, items)| work(chunk * grain, items));
 }
 
+/// Calls `work(first_index, chunk)` for each chunk of `grain` items; the results, in order.
+pub fn map_chunks<T: Send, R: Send>(
+    items: &mut [T],
+    grain: usize,
+    work: impl Fn(usize, &mut [T]) -> R + Sync,
+) -> Vec<R> {
+    let grain = grain.max(1);
+    if items.len() <= grain {
+        return if items.is_empty() { Vec::new() } else { vec![work(0, items)] };
+    }
+    items.par_chunks_mut(grain).enumerate().map(|(chunk, items)| work(chunk * grain, items)).collect()
+}
+
 /// Calls `work` for each item.
 pub fn for_each_item<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
     items.into_par_iter().for_each(&work);

@@ -8,7 +8,7 @@ use crate::frame::{
 use crate::model::BodyState;
 use crate::parallel;
 use crate::particles::Phase;
-use crate::skin::{Matter, Skin, surround};
+use crate::skin::{Isosurface, Matter, Skin, surround};
 use crate::surface;
 use crate::world::World;
 use glam::{DVec3, Vec3};
@@ -34,11 +34,11 @@ impl World {
                 positions: &particles.position[range.clone()],
                 velocities: &particles.velocity[range.clone()],
                 temperatures: &temperature[range.clone()],
-                strains: &strain[range],
+                strains: &strain[range.clone()],
                 spacing: body.spacing,
             };
             let skin = match &body.skin {
-                Skin::Isosurface(settings) => surround(&matter, settings),
+                Skin::Isosurface(settings) => surround_condensed(&matter, &particles.phase[range], settings),
                 _ => skins.remove(&id).map(|skin| matter.colour(skin)),
             };
             let state = states.get(&id).copied().unwrap_or_default();
@@ -90,6 +90,7 @@ impl World {
                 geometry: obstacle.geometry.clone(),
                 pose: obstacle.pose(self.time),
                 color: obstacle.color,
+                temperature: obstacle.temperature,
                 visible: obstacle.visible,
             })
             .collect()
@@ -144,7 +145,8 @@ impl World {
             }
             sum
         });
-        let all = parts.into_iter().fold(Sums::default(), Sums::add);
+        let mut all = parts.into_iter().fold(Sums::default(), Sums::add);
+        all.heat += (0..self.obstacles.len()).map(|obstacle| self.heat_of_obstacle(obstacle)).sum::<f64>();
         Totals {
             particles: count_phases(&particles.phase),
             mass: all.mass,
@@ -170,9 +172,30 @@ impl World {
             hash.update(&[particles.phase[i] as u8, particles.flags[i].bits()]);
             hash.update(&particles.body[i].0.to_le_bytes());
         }
+        self.obstacle_warmth.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
         hash.update(&crate::checkpoint::encode_models(&self.models));
         format!("{:032x}", hash.digest128())
     }
+}
+
+/// A surface around what is not gas.
+fn surround_condensed(matter: &Matter, phases: &[Phase], settings: &Isosurface) -> Option<FrameSkin> {
+    if !phases.contains(&Phase::Gas) {
+        return surround(matter, settings);
+    }
+    let kept: Vec<usize> = (0..phases.len()).filter(|&i| phases[i] != Phase::Gas).collect();
+    let pick = |column: &[f32]| kept.iter().map(|&i| column[i]).collect::<Vec<_>>();
+    let pick_vectors = |column: &[Vec3]| kept.iter().map(|&i| column[i]).collect::<Vec<_>>();
+    surround(
+        &Matter {
+            positions: &pick_vectors(matter.positions),
+            velocities: &pick_vectors(matter.velocities),
+            temperatures: &pick(matter.temperatures),
+            strains: &pick(matter.strains),
+            spacing: matter.spacing,
+        },
+        settings,
+    )
 }
 
 #[derive(Default)]

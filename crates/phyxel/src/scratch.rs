@@ -2,7 +2,7 @@
 
 use crate::collider::Collider;
 use crate::contact::{BodyBounds, make_colliders};
-use crate::heat::Shore;
+use crate::heat::{Layout, Shore};
 use crate::obstacle::Obstacle;
 use glam::Vec3;
 
@@ -18,6 +18,8 @@ pub(crate) struct Scratch {
     pub pairs: Vec<(u32, u32)>,
     /// Ways for heat from obstacles into particles.
     pub shores: Vec<Shore>,
+    /// Ways for heat inside bodies, laid out; made anew when a model or a heating changes.
+    pub heat: Layout,
     /// Positions at the start of the step, m.
     pub position_before: Vec<Vec3>,
     /// Velocities at the start of the step, m/s.

@@ -122,7 +122,7 @@ pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), S
     advance_positions(world, &context);
     clock.ends(Stage::AdvancePositions);
     let worked = take_up_work(world);
-    let warmed = conduct_heat(world, &context) || worked;
+    let warmed = conduct_heat(world, &context).inspect_err(|_| go_back(world))? || worked;
     clock.ends(Stage::ConductHeat);
     change_phase(world, &context, warmed);
     clock.ends(Stage::ChangePhase);
@@ -245,9 +245,14 @@ fn check(world: &mut World, context: &StepContext) -> Result<(), StepError> {
         value: value.to_string(),
         time: context.time,
     };
+    go_back(world);
+    Err(error)
+}
+
+/// Puts particles where they were at the start of the step.
+fn go_back(world: &mut World) {
     world.particles.position.clone_from(&world.scratch.position_before);
     world.particles.velocity.clone_from(&world.scratch.velocity_before);
-    Err(error)
 }
 
 impl World {

@@ -4,12 +4,14 @@ use crate::Real;
 use crate::body::NewBody;
 use crate::collider::Collider;
 use crate::error::WorldError;
+use crate::heating::{Exchange, Heating, Radiation};
 use crate::material::{Curve, Friction, Heat, HeatFromWork, Material};
 use crate::model::ModelSettings;
 use crate::model::shape::{Clusters, ShapeSettings};
 use crate::model::spring::{Cell, Gas, Molecules, SpringSettings, Summation};
 use crate::obstacle::{Geometry, Obstacle};
 use crate::skin::Skin;
+use crate::world::Settings;
 use glam::Vec3;
 use phyxel_laws::spring::isotropic_springs;
 
@@ -75,9 +77,6 @@ impl Material {
             let good = law.yield_strain.all(at_least_zero) && at_least_zero(law.creep) && at_least_zero(law.max);
             check.that(good, "plasticity", law, "made of numbers that are at least 0")?;
         }
-        check.that(positive(self.heat.specific_heat), "heat.specific_heat", self.heat.specific_heat, "positive")?;
-        check.that(at_least_zero(self.heat.conductivity), "heat.conductivity", self.heat.conductivity, "at least 0")?;
-        check.that(at_least_zero(self.heat.latent), "heat.latent", self.heat.latent, "at least 0")?;
         self.heat.check(&check)?;
         let thick = self.fluid.viscosity.all(at_least_zero);
         check.that(thick, "fluid.viscosity", self.fluid.viscosity.points(), "at least 0 at every temperature")?;
@@ -90,19 +89,51 @@ impl Material {
 
 impl Heat {
     fn check(&self, check: &Check) -> Result<(), WorldError> {
-        let named = [self.softening, self.melting, self.boiling];
-        check.that(named.iter().flatten().all(|t| t.is_finite()), "heat", named, "made of finite temperatures")?;
-        let below = |a: Option<Real>, b: Option<Real>| a.zip(b).is_none_or(|(a, b)| a < b);
-        let order = self.softening.zip(self.melting).is_none_or(|(soft, melt)| soft <= melt);
-        check.that(order, "heat.melting", self.melting, "not below heat.softening: matter softens before it melts")?;
-        check.that(below(self.melting, self.boiling), "heat.boiling", self.boiling, "above heat.melting")?;
-        let latent = self.latent == 0.0 || self.melting.is_some();
-        check.that(latent, "heat.latent", self.latent, "0 without heat.melting, the temperature at which it melts")?;
+        check.that(positive(self.specific_heat), "heat.specific_heat", self.specific_heat, "positive")?;
+        let conducts = self.conductivity.to_array().into_iter().all(at_least_zero);
+        check.that(conducts, "heat.conductivity", self.conductivity, "at least 0 along every axis")?;
+        check.that(at_least_zero(self.latent), "heat.latent", self.latent, "at least 0")?;
         check.that(self.expansion.is_finite(), "heat.expansion", self.expansion, "finite")?;
+        let known = |temperature: Option<Real>| temperature.is_none_or(Real::is_finite);
+        check.that(known(self.softening), "heat.softening", self.softening, "finite")?;
+        check.that(known(self.melting), "heat.melting", self.melting, "finite")?;
+        check.that(known(self.boiling), "heat.boiling", self.boiling, "finite")?;
+        let pair = |low: Option<Real>, high: Option<Real>| low.zip(high);
+        let softens = pair(self.softening, self.melting).is_none_or(|(softening, melting)| softening <= melting);
+        check.that(softens, "heat.melting", self.melting, "at or above heat.softening")?;
+        let boils =
+            pair(self.melting.or(self.softening), self.boiling).is_none_or(|(melting, boiling)| melting < boiling);
+        check.that(boils, "heat.boiling", self.boiling, "above heat.melting and heat.softening")?;
+        let melts = self.latent == 0.0 || self.melting.is_some();
+        check.that(melts, "heat.latent", self.latent, "0 without heat.melting, the temperature at which it melts")?;
         check.that(unit(self.softened), "heat.softened", self.softened, "between 0 and 1")?;
         let HeatFromWork { plastic, friction, damping } = self.from_work;
         let parts = [plastic, friction, damping];
         check.that(parts.into_iter().all(unit), "heat.from_work", parts, "made of parts between 0 and 1")
+    }
+}
+
+impl Heating {
+    /// Whether its numbers make sense.
+    pub fn validate(&self, settings: &Settings) -> Result<(), WorldError> {
+        let owner = || format!("heating \"{}\"", self.name);
+        let check = Check { owner: &owner };
+        check.that(self.facing.is_none_or(Vec3::is_normalized), "facing", self.facing, "a unit vector")?;
+        check.that(self.from.is_finite(), "from", self.from, "finite")?;
+        check.that(self.until.is_none_or(|until| until > self.from), "until", self.until, "later than from")?;
+        check.that(self.temperature.is_none_or(Real::is_finite), "temperature", self.temperature, "finite")?;
+        check.that(self.flux.is_finite(), "flux", self.flux, "finite")?;
+        check.that(self.power.is_finite(), "power", self.power, "finite")?;
+        if let Some(Exchange { coefficient, ambient }) = self.exchange {
+            check.that(at_least_zero(coefficient), "exchange.coefficient", coefficient, "at least 0")?;
+            check.that(ambient.is_finite(), "exchange.ambient", ambient, "finite")?;
+        }
+        if let Some(Radiation { emissivity, ambient }) = self.radiation {
+            check.that(unit(emissivity), "radiation.emissivity", emissivity, "between 0 and 1")?;
+            let good = ambient.is_finite() && ambient >= settings.absolute_zero;
+            check.that(good, "radiation.ambient", ambient, "at or above the world's absolute_zero")?;
+        }
+        Ok(())
     }
 }
 
@@ -116,6 +147,9 @@ impl Obstacle {
         check.that(unit(self.restitution), "restitution", self.restitution, "between 0 and 1")?;
         check.that(at_least_zero(self.stickiness), "stickiness", self.stickiness, "at least 0")?;
         check.that(self.temperature.is_none_or(Real::is_finite), "temperature", self.temperature, "finite")?;
+        check.that(self.heat_capacity.is_none_or(positive), "heat_capacity", self.heat_capacity, "positive")?;
+        let warm = self.heat_capacity.is_none() || self.temperature.is_some();
+        check.that(warm, "temperature", self.temperature, "given where there is a heat_capacity")?;
         check.that(!self.keys.is_empty(), "keys", "empty", "at least one place")?;
         let rising = self.keys.windows(2).all(|pair| pair[0].time < pair[1].time);
         check.that(rising, "keys", "out of order", "sorted by time, each time once")?;

@@ -4,6 +4,7 @@ use crate::Real;
 use crate::body::{Body, BodyId, MaterialId, NewBody, ObstacleId};
 use crate::command::{Command, Drag};
 use crate::error::WorldError;
+use crate::heating::Heating;
 use crate::material::Material;
 use crate::model::{Model, ModelKind};
 use crate::obstacle::Obstacle;
@@ -29,6 +30,8 @@ pub struct Settings {
     pub contact_rounds: u32,
     /// How well heat passes from one body to another, or from an obstacle, where they touch, W/(m2 K).
     pub contact_conductance: Real,
+    /// The temperature at which nothing radiates any more, in the scene's scale.
+    pub absolute_zero: Real,
 }
 
 impl Default for Settings {
@@ -41,6 +44,7 @@ impl Default for Settings {
             max_substeps: 1024,
             contact_rounds: 4,
             contact_conductance: 1000.0,
+            absolute_zero: -273.15,
         }
     }
 }
@@ -63,6 +67,9 @@ pub struct World {
     pub(crate) materials: Vec<Material>,
     pub(crate) bodies: Vec<Body>,
     pub(crate) obstacles: Vec<Obstacle>,
+    /// Temperature of each obstacle, in more digits than the obstacle has; counts for those with a heat capacity.
+    pub(crate) obstacle_warmth: Vec<f64>,
+    pub(crate) heatings: Vec<Heating>,
     pub(crate) particles: Particles,
     pub(crate) models: Vec<Model>,
     pub(crate) drags: Vec<Drag>,
@@ -91,6 +98,10 @@ impl World {
         WorldError::require(settings.gravity.is_finite(), owner, "gravity", settings.gravity, "finite")?;
         WorldError::require(positive(settings.frame_rate), owner, "frame_rate", settings.frame_rate, "positive")?;
         WorldError::require(positive(settings.max_step), owner, "max_step", settings.max_step, "positive")?;
+        let film = settings.contact_conductance;
+        WorldError::require(film.is_finite() && film >= 0.0, owner, "contact_conductance", film, "at least 0")?;
+        let zero = settings.absolute_zero;
+        WorldError::require(zero.is_finite(), owner, "absolute_zero", zero, "finite")?;
         WorldError::require(settings.substeps != Some(0), owner, "substeps", 0, "at least 1")?;
         WorldError::require(settings.max_substeps > 0, owner, "max_substeps", 0, "at least 1")?;
         Ok(Self { settings, ..Self::default() })
@@ -112,7 +123,9 @@ impl World {
             return Err(WorldError::DuplicateName { kind: "obstacles", name: obstacle.name });
         }
         obstacle.validate()?;
+        self.obstacle_warmth.push(obstacle.temperature.map_or(0.0, f64::from));
         self.obstacles.push(obstacle);
+        self.heat_first += self.heat_of_obstacle(self.obstacles.len() - 1);
         self.scratch.forget_obstacles();
         Ok(ObstacleId(self.obstacles.len() as u32 - 1))
     }
@@ -145,6 +158,17 @@ impl World {
         self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model);
         self.heat_first += self.heat_of(self.bodies[id.0 as usize].range());
         Ok(id)
+    }
+
+    /// Adds a heating of bodies that are there.
+    pub fn add_heating(&mut self, heating: Heating) -> Result<(), WorldError> {
+        if self.heatings.iter().any(|other| other.name == heating.name) {
+            return Err(WorldError::DuplicateName { kind: "heatings", name: heating.name });
+        }
+        heating.bodies.iter().try_for_each(|body| self.body_named(body).map(|_| ()))?;
+        heating.validate(&self.settings)?;
+        self.heatings.push(heating);
+        Ok(())
     }
 
     /// Queues a command for the next step.
@@ -181,6 +205,11 @@ impl World {
     /// All obstacles.
     pub fn obstacles(&self) -> &[Obstacle] {
         &self.obstacles
+    }
+
+    /// All heatings.
+    pub fn heatings(&self) -> &[Heating] {
+        &self.heatings
     }
 
     /// Time since the start, s.
@@ -235,6 +264,12 @@ impl World {
         index.map(|i| ObstacleId(i as u32)).ok_or_else(|| unknown("obstacle", name, known()))
     }
 
+    /// Number of the heating with a name.
+    pub(crate) fn heating_named(&self, name: &str) -> Result<usize, WorldError> {
+        let known = || self.heatings.iter().map(|heating| heating.name.as_str());
+        self.heatings.iter().position(|heating| heating.name == name).ok_or_else(|| unknown("heating", name, known()))
+    }
+
     /// Removes a body with its particles.
     pub(crate) fn remove_body(&mut self, id: BodyId) {
         self.heat_first -= self.heat_of(self.bodies[id.0 as usize].range());
@@ -261,6 +296,12 @@ impl World {
     /// Heat of some particles, counted from temperature 0, J.
     pub(crate) fn heat_of(&self, range: std::ops::Range<usize>) -> f64 {
         range.map(|i| f64::from(self.particles.mass[i]) * self.particles.enthalpy[i]).sum()
+    }
+
+    /// Heat of an obstacle, counted from temperature 0, J; nothing without a heat capacity.
+    pub(crate) fn heat_of_obstacle(&self, obstacle: usize) -> f64 {
+        let capacity = self.obstacles[obstacle].heat_capacity;
+        capacity.map_or(0.0, |capacity| f64::from(capacity) * self.obstacle_warmth[obstacle])
     }
 
     /// The model of a kind, made if there is none yet.

@@ -24,7 +24,7 @@ fn warm(heat: Heat) -> Material {
 
 /// Softens at 6, melts at 8.
 const GOOP: Heat = Heat {
-    conductivity: 0.0,
+    conductivity: Vec3::ZERO,
     specific_heat: 100.0,
     softening: Some(6.0),
     melting: Some(8.0),

@@ -13,7 +13,7 @@ const LINEAR: ShapeMode = ShapeMode::Linear;
 
 /// Softens at 40 and melts at 60.
 const SOFTENING: Heat = Heat {
-    conductivity: 0.2,
+    conductivity: Vec3::splat(0.2),
     specific_heat: 1000.0,
     softening: Some(40.0),
     melting: Some(60.0),

@@ -35,7 +35,7 @@ fn list(json: bool) -> Result<(), Failure> {
                 "duration": scene.duration,
                 "frames": scene.frames(),
                 "poster_frame": scene.poster_frame(),
-                "color": if scene.obstacles.iter().any(|it| it.temperature.is_some()) { "temperature" } else { "material" },
+                "color": if scene.temperature_range().is_some() { "temperature" } else { "material" },
             })
         };
         say::to_stdout(&format!("{:#}", scenes.iter().map(entry).collect::<serde_json::Value>()));

@@ -17,10 +17,15 @@ impl Cast<'_> {
         self.bodies.iter().zip(self.moulds).find(|(body, _)| body.name == name)
     }
 
+    /// Names of all copies of a body.
+    pub fn names(&self, name: &str) -> Vec<String> {
+        self.find(name)
+            .map_or_else(Vec::new, |(body, _)| (0..body.count()).map(|number| body.name_of(number)).collect())
+    }
+
     /// A command for each copy of a body.
     fn for_copies(&self, name: &str, command: impl Fn(String) -> Command) -> Vec<Command> {
-        let Some((body, _)) = self.find(name) else { return Vec::new() };
-        (0..body.count()).map(|number| command(body.name_of(number))).collect()
+        self.names(name).into_iter().map(command).collect()
     }
 
     /// The scale of a body, which holds for points of its own frame too.
@@ -36,15 +41,15 @@ pub(super) fn commands(event: &Event, cast: &Cast, warnings: &mut Vec<String>) -
             settings.iter().flat_map(|(target, setting)| set_commands(cast, target, setting)).collect()
         }
         Action::Push { body, region, velocity } => {
-            let region = region_of(cast, body, region.as_ref(), event.at, warnings);
+            let region = region_of(cast, body, region.as_ref(), || format!("event at {} s", event.at), warnings);
             cast.for_copies(body, |body| Command::Push { body, region: region.clone(), velocity: *velocity })
         }
         Action::Warm { body, region, temperature } => {
-            let region = region_of(cast, body, region.as_ref(), event.at, warnings);
+            let region = region_of(cast, body, region.as_ref(), || format!("event at {} s", event.at), warnings);
             cast.for_copies(body, |body| Command::Warm { body, region: region.clone(), temperature: *temperature })
         }
         Action::Hold { body, region, on } => {
-            let region = region_of(cast, body, region.as_ref(), event.at, warnings);
+            let region = region_of(cast, body, region.as_ref(), || format!("event at {} s", event.at), warnings);
             cast.for_copies(body, |body| Command::Hold { body, region: region.clone(), on: *on })
         }
         Action::Drag { body, point, to, tau, limit } => {
@@ -70,13 +75,20 @@ fn set_commands(cast: &Cast, target: &Target, setting: &Setting) -> Vec<Command>
     }
 }
 
-/// The samples in a region; a warning if there are none.
-fn region_of(cast: &Cast, name: &str, region: Option<&Shape>, at: f64, warnings: &mut Vec<String>) -> Region {
+/// The samples in a region; a warning if there are none, which begins with what needs them.
+pub(super) fn region_of(
+    cast: &Cast,
+    name: &str,
+    region: Option<&Shape>,
+    owner: impl FnOnce() -> String,
+    warnings: &mut Vec<String>,
+) -> Region {
     let (Some(shape), Some((body, mould))) = (region, cast.find(name)) else { return Region::All };
     let samples = samples_in(&mould.samples, std::slice::from_ref(shape), body.place.scale);
     if samples.is_empty() {
         warnings.push(format!(
-            "event at {at} s: no particle of body \"{name}\" lies in its region, which is in the body's own frame"
+            "{}: no particle of body \"{name}\" lies in its region, which is in the body's own frame",
+            owner()
         ));
     }
     Region::Samples(samples)

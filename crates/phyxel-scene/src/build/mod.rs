@@ -3,6 +3,7 @@
 mod body;
 mod copies;
 mod event;
+mod heating;
 mod inside;
 mod obstacle;
 mod overlap;
@@ -61,6 +62,9 @@ impl Scene {
         }
         let moulds = self.make_bodies(&mut world, &random, options.max_particles, &mut warnings)?;
         let cast = event::Cast { bodies: &self.bodies, moulds: &moulds };
+        for description in &self.heatings {
+            world.add_heating(heating::make(description, &cast, &mut warnings))?;
+        }
         for event in &self.events {
             let commands = event::commands(event, &cast, &mut warnings);
             commands.into_iter().for_each(|command| world.schedule(event.at, command));
@@ -79,6 +83,7 @@ impl Scene {
             max_substeps: self.step.max_substeps.unwrap_or(usual.max_substeps),
             contact_rounds: self.step.contact_rounds.unwrap_or(usual.contact_rounds),
             contact_conductance: self.contact_conductance.unwrap_or(usual.contact_conductance),
+            absolute_zero: self.absolute_zero.unwrap_or(usual.absolute_zero),
         }
     }
 

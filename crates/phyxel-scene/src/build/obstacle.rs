@@ -35,6 +35,7 @@ pub(super) fn make(description: &ObstacleDescription, warnings: &mut Vec<String>
     obstacle.restitution = description.restitution;
     obstacle.stickiness = description.stickiness;
     obstacle.temperature = description.temperature;
+    obstacle.heat_capacity = description.heat_capacity;
     obstacle.active = description.active;
     obstacle.visible = description.visible;
     obstacle.color = description.color.unwrap_or(obstacle.color);

@@ -61,7 +61,8 @@ pub(super) fn read_event(field: &Field, names: &Names, files: &mut Files) -> Opt
 }
 
 fn read_set(reader: &mut Reader, set: &Field, names: &Names) -> Option<Action> {
-    let target = reader.need("target", || "the name of a body, an obstacle or a material, or \"world\"".into())?;
+    let target =
+        reader.need("target", || "the name of a body, an obstacle, a material or a heating, or \"world\"".into())?;
     read_settings(&target, set, names).map(Action::Set)
 }
 

@@ -4,6 +4,7 @@ use super::cursor::{Field, Reader};
 use super::quantity::Quantity;
 use crate::document::Value;
 use crate::presets;
+use glam::Vec3;
 use phyxel::material::{Curve, Finish, Fluid, Friction, Heat, HeatFromWork, Material, Plasticity};
 
 const PRESSURE: Quantity = Quantity::positive("Pa");
@@ -136,7 +137,10 @@ fn read_heat(field: &Field, start: Heat) -> Option<Heat> {
     let mut reader = field.table()?;
     let temperature = Quantity::any("temperature");
     let heat = Heat {
-        conductivity: reader.number("conductivity", Quantity::not_negative("W/(m K)")).unwrap_or(start.conductivity),
+        conductivity: reader
+            .field("conductivity")
+            .and_then(|field| read_conductivity(&field))
+            .unwrap_or(start.conductivity),
         specific_heat: reader.number("specific_heat", Quantity::positive("J/(kg K)")).unwrap_or(start.specific_heat),
         softening: reader.number("softening", temperature).or(start.softening),
         melting: reader.number("melting", temperature).or(start.melting),
@@ -164,6 +168,15 @@ fn read_from_work(field: &Field) -> Option<HeatFromWork> {
     Some(parts)
 }
 
+/// One number, or three along the own axes of a body: `[8.0, 0.5, 0.5]`.
+fn read_conductivity(field: &Field) -> Option<Vec3> {
+    let quantity = Quantity::not_negative("W/(m K)");
+    match field.node.value {
+        Value::List(_) => field.vector(quantity),
+        _ => field.number(quantity).map(|value| Vec3::splat(value as f32)),
+    }
+}
+
 /// Matter softens, melts and boils in this order.
 fn check_phases(field: &Field, heat: &Heat) {
     if let (Some(softening), Some(melting)) = (heat.softening, heat.melting)
@@ -175,6 +188,11 @@ fn check_phases(field: &Field, heat: &Heat) {
         && melting >= boiling
     {
         field.object(format!("has boiling = {boiling}, but it must be above melting = {melting}"));
+    }
+    if let (Some(softening), Some(boiling), None) = (heat.softening, heat.boiling, heat.melting)
+        && softening >= boiling
+    {
+        field.object(format!("has boiling = {boiling}, but it must be above softening = {softening}"));
     }
     if heat.latent > 0.0 && heat.melting.is_none() {
         field.object(format!("has latent = {} without melting; give the temperature at which it melts", heat.latent));

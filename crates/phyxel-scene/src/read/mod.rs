@@ -7,6 +7,9 @@ mod copies;
 mod cursor;
 mod event;
 mod expectation;
+mod heating;
+#[cfg(test)]
+mod heating_tests;
 mod lattice;
 mod material;
 mod obstacle;

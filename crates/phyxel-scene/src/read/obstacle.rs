@@ -26,6 +26,10 @@ pub(super) fn read_obstacle(field: &Field, files: &mut Files) -> Option<Obstacle
     let restitution = reader.number("restitution", Quantity::part());
     let stickiness = reader.number("stickiness", Quantity::not_negative("Pa"));
     let temperature = reader.number("temperature", Quantity::any("temperature"));
+    let heat_capacity = reader.number("heat_capacity", Quantity::positive("J/K"));
+    if heat_capacity.is_some() && !reader.has("temperature") {
+        reader.object("has a heat_capacity without a temperature; say how warm it is at the start");
+    }
     let active = reader.flag("active");
     let color = reader.field("color").and_then(|field| read_color(&field));
     let visible = reader.flag("visible");
@@ -42,6 +46,7 @@ pub(super) fn read_obstacle(field: &Field, files: &mut Files) -> Option<Obstacle
         restitution: restitution.unwrap_or(0.0),
         stickiness: stickiness.unwrap_or(0.0),
         temperature,
+        heat_capacity,
         active: active.unwrap_or(true),
         color,
         visible: visible.unwrap_or(true),

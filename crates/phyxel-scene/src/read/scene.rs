@@ -4,6 +4,7 @@ use super::body::read_body;
 use super::cursor::{Field, Problems, Reader};
 use super::event::read_event;
 use super::expectation::read_expectation;
+use super::heating::read_heating;
 use super::material::read_named_material;
 use super::obstacle::read_obstacle;
 use super::quantity::Quantity;
@@ -30,10 +31,12 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
     let camera = reader.field("camera").and_then(|field| read_camera(&field));
     let poster = reader.precise("poster", Quantity::not_negative("s"));
     let contact_conductance = reader.number("contact_conductance", Quantity::positive("W/(m2 K)"));
+    let absolute_zero = reader.number("absolute_zero", Quantity::any("temperature"));
     let step = reader.field("step").and_then(|field| read_step(&field));
 
     let body_fields = reader.items("bodies");
     let obstacle_fields = reader.items("obstacles");
+    let heating_fields = reader.items("heating");
     let event_fields = reader.items("events");
     let mut materials = read_materials(&mut reader);
     add_presets_in_use(&mut materials, &body_fields, &event_fields);
@@ -41,13 +44,17 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
         bodies: names_of(&body_fields),
         obstacles: names_of(&obstacle_fields),
         materials: materials.iter().map(|material| material.name.clone()).collect(),
+        heatings: names_of(&heating_fields),
+        absolute_zero,
     };
     check_body_materials(&body_fields, &names);
-    check_names(&body_fields, &obstacle_fields);
+    check_names(&[&body_fields, &obstacle_fields, &heating_fields]);
 
     let bodies: Vec<_> = body_fields.iter().map(|field| read_body(field, &mut files)).collect();
     check_copies_names(&body_fields, &bodies);
     let obstacles: Vec<_> = obstacle_fields.iter().map(|field| read_obstacle(field, &mut files)).collect();
+    let heatings: Vec<_> =
+        heating_fields.iter().map(|field| read_heating(field, &names, &mut files, absolute_zero)).collect();
     let events: Vec<_> = event_fields.iter().map(|field| read_event(field, &names, &mut files)).collect();
     let sound: Option<Vec<BodyDescription>> = bodies.into_iter().collect();
     let expectations: Vec<_> = match &sound {
@@ -66,10 +73,12 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
         camera,
         poster,
         contact_conductance,
+        absolute_zero,
         step: step.unwrap_or_default(),
         materials,
         bodies: sound?,
         obstacles: obstacles.into_iter().collect::<Option<_>>()?,
+        heatings: heatings.into_iter().collect::<Option<_>>()?,
         events: events.into_iter().collect::<Option<_>>()?,
         expectations: expectations.into_iter().collect::<Option<_>>()?,
     })
@@ -179,10 +188,10 @@ fn check_body_materials(bodies: &[Field], names: &Names) {
     }
 }
 
-/// Bodies and obstacles share one set of names, so that events can tell them apart.
-fn check_names(bodies: &[Field], obstacles: &[Field]) {
+/// Bodies, obstacles and heatings share one set of names, so that events can tell them apart.
+fn check_names(fields: &[&[Field]]) {
     let mut seen: HashMap<&str, &str> = HashMap::new();
-    for field in bodies.iter().chain(obstacles) {
+    for field in fields.iter().copied().flatten() {
         let Some(name) = field.node.child("name").and_then(Node::text) else { continue };
         match seen.get(name) {
             Some(first) => field.object(format!("has the name of {first}; give each a name of its own")),

@@ -2,6 +2,7 @@
 
 use super::body::MODES;
 use super::cursor::{Field, Reader};
+use super::heating::{FLUX, POWER, read_exchange, read_radiation};
 use super::material::{
     POISSON, read_cohesion, read_friction, read_plasticity, read_strength, read_viscosity, read_young_modulus,
 };
@@ -18,6 +19,10 @@ pub(super) struct Names {
     pub obstacles: Vec<String>,
     /// Of materials, presets in use included.
     pub materials: Vec<String>,
+    /// Of heatings.
+    pub heatings: Vec<String>,
+    /// The temperature at which nothing radiates any more, if the file says it.
+    pub absolute_zero: Option<f32>,
 }
 
 /// Kinds of things that have settings.
@@ -27,12 +32,13 @@ enum Kind {
     Body,
     Obstacle,
     Material,
+    Heating,
 }
 
 /// Settings that may change, and what has them.
-const SETTINGS: [(&str, &[Kind]); 23] = [
+const SETTINGS: [(&str, &[Kind]); 27] = [
     ("gravity", &[Kind::World]),
-    ("temperature", &[Kind::Body, Kind::Obstacle]),
+    ("temperature", &[Kind::Body, Kind::Obstacle, Kind::Heating]),
     ("velocity", &[Kind::Body]),
     ("material", &[Kind::Body]),
     ("mode", &[Kind::Body]),
@@ -43,7 +49,7 @@ const SETTINGS: [(&str, &[Kind]); 23] = [
     ("friction", &[Kind::Obstacle, Kind::Material]),
     ("restitution", &[Kind::Obstacle, Kind::Material]),
     ("stickiness", &[Kind::Obstacle]),
-    ("active", &[Kind::Obstacle]),
+    ("active", &[Kind::Obstacle, Kind::Heating]),
     ("young_modulus", &[Kind::Material]),
     ("poisson_ratio", &[Kind::Material]),
     ("damping", &[Kind::Material]),
@@ -54,12 +60,16 @@ const SETTINGS: [(&str, &[Kind]); 23] = [
     ("softening", &[Kind::Material]),
     ("melting", &[Kind::Material]),
     ("boiling", &[Kind::Material]),
+    ("flux", &[Kind::Heating]),
+    ("exchange", &[Kind::Heating]),
+    ("radiation", &[Kind::Heating]),
+    ("power", &[Kind::Heating]),
 ];
 
 impl Names {
     /// Everything an event may name.
     fn all(&self) -> impl Iterator<Item = &str> + Clone {
-        let named = self.bodies.iter().chain(&self.obstacles).chain(&self.materials);
+        let named = self.bodies.iter().chain(&self.obstacles).chain(&self.heatings).chain(&self.materials);
         named.map(String::as_str).chain(std::iter::once("world"))
     }
 
@@ -71,6 +81,7 @@ impl Names {
             (Kind::Body, has(&self.bodies)),
             (Kind::Obstacle, has(&self.obstacles)),
             (Kind::Material, has(&self.materials)),
+            (Kind::Heating, has(&self.heatings)),
         ];
         kinds.iter().filter(|(_, there)| *there).map(|(kind, _)| *kind).collect()
     }
@@ -91,7 +102,7 @@ pub(super) fn read_settings(target: &Field, set: &Field, names: &Names) -> Optio
     let name = target.text()?;
     let kinds = names.kinds(name);
     if kinds.is_empty() {
-        target.unknown("body, obstacle or material", name, names.all());
+        target.unknown("body, obstacle, material or heating", name, names.all());
         return None;
     }
     let mut reader = set.table()?;
@@ -116,6 +127,7 @@ fn target_of(kind: Kind, name: &str) -> Target {
         Kind::Body => Target::Body(name.to_string()),
         Kind::Obstacle => Target::Obstacle(name.to_string()),
         Kind::Material => Target::Material(name.to_string()),
+        Kind::Heating => Target::Heating(name.to_string()),
     }
 }
 
@@ -145,6 +157,10 @@ fn read_setting(key: &str, field: &Field, names: &Names) -> Option<Setting> {
         "softening" => Setting::Softening(read_point_or_never(field)?),
         "melting" => Setting::Melting(read_point_or_never(field)?),
         "boiling" => Setting::Boiling(read_point_or_never(field)?),
+        "flux" => Setting::Flux(number(FLUX)?),
+        "exchange" => Setting::Exchange(read_exchange(field)?),
+        "radiation" => Setting::Radiation(read_radiation(field, names.absolute_zero)?),
+        "power" => Setting::Power(number(POWER)?),
         _ => return None,
     })
 }

@@ -8,12 +8,12 @@ use phyxel::command::{Setting, Target};
 use phyxel::model::shape::ShapeMode;
 use std::path::Path;
 
-fn read(text: &str) -> Result<Scene, SceneErrors> {
+pub(super) fn read(text: &str) -> Result<Scene, SceneErrors> {
     Scene::read(text, "scenes/x.toml", Path::new("."))
 }
 
 /// The messages of a file that starts with two good lines.
-fn problems(text: &str) -> Vec<String> {
+pub(super) fn problems(text: &str) -> Vec<String> {
     let text = format!("version = 1\nduration = 1.0\n{text}");
     match read(&text) {
         Ok(_) => Vec::new(),
@@ -22,13 +22,13 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 /// A good body, to which one line is added as line 9.
-fn body_problems(line: &str) -> Vec<String> {
+pub(super) fn body_problems(line: &str) -> Vec<String> {
     problems(&format!(
         "[[bodies]]\nname = 'goop'\nmodel = 'shape'\nmaterial = 'wax'\nspacing = 0.1\nshape = {{ kind = 'box', size = [1, 1, 1] }}\n{line}\n"
     ))
 }
 
-fn material_problems(line: &str) -> Vec<String> {
+pub(super) fn material_problems(line: &str) -> Vec<String> {
     problems(&format!("[materials.goop]\n{line}\n"))
 }
 
@@ -194,7 +194,7 @@ fn unknown_names_come_with_the_nearest() {
     assert_eq!(
         body_problems("[[events]]\nat = 1\ntarget = 'gop'\nset = { temperature = 1 }"),
         [
-            "scenes/x.toml:11: events[0].target: there is no body, obstacle or material \"gop\"; did you mean \"goop\"? (known: goop, wax, world)"
+            "scenes/x.toml:11: events[0].target: there is no body, obstacle, material or heating \"gop\"; did you mean \"goop\"? (known: goop, wax, world)"
         ]
     );
     assert_eq!(

@@ -3,11 +3,13 @@
 mod body;
 mod event;
 mod expectation;
+mod heating;
 mod obstacle;
 
 pub use body::{BodyDescription, ClusterPlan, Copies, Deformation, ModelDescription, SkinDescription};
 pub use event::{Action, Event};
 pub use expectation::{Expectation, ExpectedValue, Moment, Subject};
+pub use heating::HeatingDescription;
 pub use obstacle::{ObstacleDescription, PlaceKey};
 
 use crate::shape::Placement;
@@ -39,6 +41,8 @@ pub struct Scene {
     pub poster: Option<f64>,
     /// How well heat passes where things touch, W/(m2 K); `None` leaves it to the engine.
     pub contact_conductance: Option<f32>,
+    /// The temperature at which nothing radiates any more, in the scene's scale; `None` leaves it to the engine.
+    pub absolute_zero: Option<f32>,
     /// How time is cut into steps.
     pub step: StepDescription,
     /// Materials by name, with their presets worked in; presets that bodies name directly are among them.
@@ -47,6 +51,8 @@ pub struct Scene {
     pub bodies: Vec<BodyDescription>,
     /// What does not give way.
     pub obstacles: Vec<ObstacleDescription>,
+    /// Heat from outside.
+    pub heatings: Vec<HeatingDescription>,
     /// What happens at given times, in the order of the file.
     pub events: Vec<Event>,
     /// What has to come true.
@@ -57,6 +63,24 @@ impl Scene {
     /// Number of frames after the first, which shows the start.
     pub fn frames(&self) -> u32 {
         (self.duration * self.frame_rate).round().max(1.0) as u32
+    }
+
+    /// Lowest and highest temperature that the scene names; `None` where all are the same.
+    pub fn temperature_range(&self) -> Option<[f32; 2]> {
+        let bodies = self.bodies.iter().map(|body| body.temperature);
+        let obstacles = self.obstacles.iter().filter_map(|obstacle| obstacle.temperature);
+        let heatings = self.heatings.iter().flat_map(|heating| {
+            let ambient = heating.exchange.map(|exchange| exchange.ambient);
+            [heating.temperature, ambient].into_iter().flatten()
+        });
+        let events = self.events.iter().flat_map(|event| match &event.action {
+            Action::Set(settings) => settings.iter().filter_map(|(_, setting)| setting.temperature()).collect(),
+            Action::Warm { temperature, .. } => vec![*temperature],
+            _ => Vec::new(),
+        });
+        let all = bodies.chain(obstacles).chain(heatings).chain(events);
+        let [low, high] = all.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], t| [low.min(t), high.max(t)]);
+        (low < high).then_some([low, high])
     }
 
     /// Number of the frame that shows best what the scene is about; the middle one where nothing is said.

@@ -25,6 +25,8 @@ pub struct ObstacleDescription {
     pub stickiness: f32,
     /// Temperature in the scene's scale; `None` neither heats nor cools.
     pub temperature: Option<f32>,
+    /// Heat it takes to warm it by a degree, J/K; `None` keeps its temperature.
+    pub heat_capacity: Option<f32>,
     /// Whether it is there at the start.
     pub active: bool,
     /// Red, green, blue in 0..1; `None` leaves it to the engine.

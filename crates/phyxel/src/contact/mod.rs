@@ -36,7 +36,7 @@ fn note_shores(world: &mut World, touches: &[obstacles::ObstacleTouch]) {
     let at = touches.iter().filter(|touch| touch.is_close());
     let shores = at.filter_map(|touch| {
         let temperature = world.obstacles[touch.obstacle as usize].temperature?;
-        Some(heat::shore(world, touch.particle, temperature))
+        Some(heat::shore(world, touch.particle, touch.obstacle, temperature))
     });
     world.scratch.shores = shores.collect();
 }

@@ -34,7 +34,7 @@ mod tests {
     fn what_takes_heat_up_better_gets_more_of_it_and_keeps_the_part_it_says() {
         let asking = |conductivity: f32, friction: f32| Material {
             heat: Heat {
-                conductivity,
+                conductivity: glam::Vec3::splat(conductivity),
                 from_work: HeatFromWork { friction, ..HeatFromWork::default() },
                 ..Heat::default()
             },

@@ -10,13 +10,14 @@ use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::command::Setting;
 use crate::frame::FrameSkin;
-use crate::heat::Link;
+use crate::heat::Ways;
 use crate::material::Material;
 use crate::particles::{Particles, Rearrangement};
 use crate::step::StepContext;
 use serde::{Deserialize, Serialize};
 pub use shape::{ShapeModel, ShapeSettings};
 pub use spring::{SpringModel, SpringSettings};
+use std::sync::Arc;
 
 /// Name of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -189,11 +190,12 @@ impl Model {
         }
     }
 
-    /// Ways for heat inside its bodies.
-    pub(crate) fn links(&self) -> &[Link] {
+    /// Ways for heat inside its bodies, and the faces that its particles expose; `None` before it is prepared. The
+    /// model makes new ones when they change.
+    pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
         match self {
-            Self::Shape(shape) => shape.links(),
-            Self::Spring(spring) => spring.links(),
+            Self::Shape(shape) => shape.ways(),
+            Self::Spring(spring) => spring.ways(),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::command::Setting;
 use crate::frame::FrameSkin;
-use crate::heat::{Link, link_at_rest};
+use crate::heat::{Ways, ways_at_rest};
 use crate::material::Material;
 use crate::parallel;
 use crate::particles::{Flags, Particles, Rearrangement};
@@ -33,6 +33,7 @@ use phyxel_laws::plasticity;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Points that are matched together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,7 +73,7 @@ struct Derived {
     thermal: Thermal,
     packs: Packs,
     /// Ways for heat along neighbours at rest.
-    links: Vec<Link>,
+    ways: Arc<Ways>,
     /// Mean cluster length of each body, m.
     lengths: Vec<Real>,
     bindings: Vec<Option<skin::Binding>>,
@@ -148,25 +149,29 @@ impl ShapeModel {
                 _ => None,
             })
             .collect();
-        let links = self.link_neighbours(bodies, materials, particles);
-        Derived { thermal, packs, links, lengths, bindings, pieces: self.count_pieces() }
+        let ways = Arc::new(self.ways_between(bodies, materials, particles));
+        Derived { thermal, packs, ways, lengths, bindings, pieces: self.count_pieces() }
     }
 
     /// Ways for heat between neighbours at rest that share a cluster.
-    fn link_neighbours(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Vec<Link> {
+    fn ways_between(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Ways {
         let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); self.bodies.len()];
         self.clusters.iter().for_each(|cluster| groups[cluster.body as usize].push(&cluster.members));
-        let links = parallel::map(groups.len(), 4, |place| {
+        let ways = parallel::map(groups.len(), 4, |place| {
             let body = &bodies[self.bodies[place].id.0 as usize];
             let material = &materials[body.material.0 as usize];
-            link_at_rest(body, material, particles, &groups[place])
+            ways_at_rest(body, material, particles, &groups[place])
         });
-        links.concat()
+        ways.into_iter().fold(Ways::default(), |mut all, mut one| {
+            all.links.append(&mut one.links);
+            all.faces.append(&mut one.faces);
+            all
+        })
     }
 
     /// Ways for heat inside its bodies.
-    pub(crate) fn links(&self) -> &[Link] {
-        self.derived.as_deref().map_or(&[], |derived| &derived.links)
+    pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
+        self.derived.as_deref().map(|derived| &derived.ways)
     }
 
     fn count_pieces(&self) -> Vec<u32> {

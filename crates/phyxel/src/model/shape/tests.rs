@@ -60,7 +60,7 @@ fn stretch(world: &World) -> [Real; 2] {
 
 /// Nothing conducts, so what is hot stays hot.
 fn insulator(heat: Heat) -> Heat {
-    Heat { conductivity: 0.0, ..heat }
+    Heat { conductivity: Vec3::ZERO, ..heat }
 }
 
 #[test]
@@ -108,7 +108,8 @@ fn a_bar_flows_only_where_it_is_soft() {
 
 #[test]
 fn warmth_costs_no_tunings_where_nothing_depends_on_it() {
-    let mut world = hanging(Material { heat: Heat { conductivity: 10.0, ..Heat::default() }, ..Material::default() });
+    let mut world =
+        hanging(Material { heat: Heat { conductivity: Vec3::splat(10.0), ..Heat::default() }, ..Material::default() });
     heat_layers(&mut world, 8..16, 100.0);
     step(&mut world, 1e-3, &mut StageTimes::default()).unwrap();
     let thermal = &world.shape_model().unwrap().derived.as_ref().unwrap().thermal;

@@ -4,6 +4,7 @@
 //! may be.
 
 mod bonds;
+mod conduct;
 mod melt;
 mod pair_table;
 mod phase;
@@ -14,14 +15,14 @@ mod tree;
 
 pub use self::settings::{Cell, Gas, Molecules, SpringSettings, Summation};
 
-use self::bonds::{Bonds, Way};
+use self::bonds::Bonds;
 use self::melt::{Candidate, Kind, Member, Neighbours, Pairs};
 use self::pair_table::PairTable;
 use self::solid::Stiffness;
 use self::tree::Tree;
 use crate::Real;
 use crate::body::{Body, BodyId};
-use crate::heat::Link;
+use crate::heat::{Link, Ways};
 use crate::material::{Heat, Material};
 use crate::parallel;
 use crate::particles::{Flags, Particles, Phase};
@@ -31,6 +32,7 @@ pub use phyxel_laws::spring::POISSON_RATIO;
 use phyxel_laws::spring::{isotropic_springs, stable_step};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Particles per task.
 const GRAIN: usize = 1024;
@@ -77,10 +79,10 @@ pub struct SpringModel {
 #[derive(Clone, Debug, Default)]
 struct Derived {
     matter: Vec<Matter>,
-    /// Ways for heat along springs; `None` after springs have gone or come.
-    bond_links: Option<Vec<Link>>,
+    /// Ways for heat along springs, and faces of the solid; `None` after springs have gone or come.
+    solid_ways: Option<Arc<Ways>>,
     /// All ways for heat.
-    links: Vec<Link>,
+    ways: Arc<Ways>,
     /// What each particle of the model is, when neighbours were last looked for.
     kinds: Vec<Kind>,
     neighbours: Neighbours,
@@ -212,12 +214,13 @@ impl SpringModel {
                 solid::note_heat(&spring.bonds, matter.range.clone(), matter.damping, &stiffness, particles, part);
             }
         }
-        self.exert_melt(&mut derived, bodies, materials, particles, context);
-        self.collect_links(&mut derived, bodies, materials);
+        let links = self.exert_melt(&mut derived, bodies, materials, particles, context);
+        self.collect_ways(&mut derived, links, bodies, materials, particles);
         self.derived = Some(derived);
     }
 
-    /// Forces of molecules, the heat that viscosity makes, and what they allow for the next step.
+    /// Forces of molecules, the heat that viscosity makes, and what they allow for the next step; ways for heat between
+    /// them.
     fn exert_melt(
         &mut self,
         derived: &mut Derived,
@@ -225,11 +228,10 @@ impl SpringModel {
         materials: &[Material],
         particles: &mut Particles,
         context: &StepContext,
-    ) {
+    ) -> Vec<Link> {
         self.pace = Pace::default();
-        derived.links.clear();
         if derived.neighbours.members.is_empty() {
-            return;
+            return Vec::new();
         }
         let members = self.gather_members(derived, bodies, materials, particles);
         let laws = self.laws(&derived.matter);
@@ -244,7 +246,7 @@ impl SpringModel {
             let tree = Tree::new(&members, tree::molecules_of(&members, place as u32));
             tree.forces(table, opening).into_iter().for_each(|(k, force)| effects[k as usize].force += force);
         }
-        derived.links = pairs.links();
+        let links = pairs.links();
         let warming = |i: u32| {
             let body = &bodies[particles.body[i as usize].0 as usize];
             f64::from(materials[body.material.0 as usize].heat.from_work.damping) * f64::from(context.dt)
@@ -262,6 +264,7 @@ impl SpringModel {
             self.pace.braking = self.pace.braking.max(2.0 * f64::from(effect.damping) / mass);
             self.pace.approach = self.pace.approach.max(effect.approach.into());
         }
+        links
     }
 
     fn laws<'a>(&self, matter: &'a [Matter]) -> Vec<(&'a PairTable, Summation)> {
@@ -306,36 +309,43 @@ impl SpringModel {
                 body: place as u32,
                 factors,
                 viscosity: material.fluid.viscosity.at(temperature),
-                conductivity: material.heat.conductivity,
+                conductivity: material.heat.mean_conductivity(),
             }
         })
     }
 
     /// Ways for heat along springs, made anew only when springs have gone or come, and those of molecules.
-    fn collect_links(&self, derived: &mut Derived, bodies: &[Body], materials: &[Material]) {
-        if derived.bond_links.is_none() {
-            let mut links = Vec::new();
-            for (spring, matter) in self.bodies.iter().zip(&derived.matter) {
-                let heat = &materials[bodies[spring.id.0 as usize].material.0 as usize].heat;
-                let first = matter.range.start as u32;
-                links.extend(spring.bonds.springs().filter_map(|one| {
-                    let conductivity = match one.path.way {
-                        Way::X | Way::Y | Way::Z | Way::Frozen => heat.conductivity,
-                        Way::Diagonal => spring.settings.diagonal_conductivity,
-                    };
-                    let conductance = conductivity * one.path.area / one.bond.rest;
-                    let particles = one.pair.map(|i| first + i);
-                    (conductance > 0.0).then_some(Link { particles, conductance })
-                }));
+    fn collect_ways(
+        &self,
+        derived: &mut Derived,
+        molecular: Vec<Link>,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &Particles,
+    ) {
+        let solid = match &derived.solid_ways {
+            Some(ways) => ways.clone(),
+            None => {
+                let made = self.bodies.iter().zip(&derived.matter).map(|(spring, matter)| {
+                    let heat = &materials[bodies[spring.id.0 as usize].material.0 as usize].heat;
+                    conduct::solid_ways(spring, matter.range.clone(), heat, particles)
+                });
+                let ways = made.fold(Ways::default(), conduct::join);
+                Arc::new(ways)
             }
-            derived.bond_links = Some(links);
-        }
-        derived.links.extend(derived.bond_links.iter().flatten());
+        };
+        derived.solid_ways = Some(solid.clone());
+        derived.ways = if molecular.is_empty() {
+            solid
+        } else {
+            let links = molecular.into_iter().chain(solid.links.iter().copied()).collect();
+            Arc::new(Ways { links, faces: solid.faces.clone() })
+        };
     }
 
     /// Ways for heat inside its bodies.
-    pub(crate) fn links(&self) -> &[Link] {
-        self.derived.as_deref().map_or(&[], |derived| &derived.links)
+    pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
+        self.derived.as_deref().map(|derived| &derived.ways)
     }
 
     /// `v += dt (g + f/m)`, `[TPF89]` eq. 19. The air lifts and brakes gas.

@@ -48,7 +48,7 @@ impl SpringModel {
             changed |= lost || won;
         }
         if changed {
-            derived.bond_links = None;
+            derived.solid_ways = None;
         }
         self.derived = Some(derived);
     }

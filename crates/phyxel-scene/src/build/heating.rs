@@ -1,0 +1,25 @@
+//! Heatings: regions to particles, bodies to all their copies.
+
+use super::event::{Cast, region_of};
+use crate::scene::HeatingDescription;
+use phyxel::heating::Heating;
+
+/// Makes a heating.
+pub(super) fn make(description: &HeatingDescription, cast: &Cast, warnings: &mut Vec<String>) -> Heating {
+    let owner = || format!("heating \"{}\"", description.name);
+    let region = region_of(cast, &description.body, description.region.as_ref(), owner, warnings);
+    Heating {
+        name: description.name.clone(),
+        bodies: cast.names(&description.body),
+        region,
+        facing: description.facing,
+        from: description.from,
+        until: description.until,
+        active: description.active,
+        temperature: description.temperature,
+        flux: description.flux,
+        exchange: description.exchange,
+        radiation: description.radiation,
+        power: description.power,
+    }
+}

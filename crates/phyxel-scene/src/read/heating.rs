@@ -1,0 +1,103 @@
+//! Heating and cooling in files.
+
+use super::cursor::{Field, Reader};
+use super::quantity::Quantity;
+use super::read_name;
+use super::shape::{Files, read_shape};
+use super::target::{Names, read_target_body};
+use crate::document::Value;
+use crate::scene::HeatingDescription;
+use phyxel::heating::{Exchange, Radiation};
+use phyxel::world::Settings;
+
+pub(super) const FLUX: Quantity = Quantity::any("W/m2");
+pub(super) const POWER: Quantity = Quantity::any("W/m3");
+
+/// One heating. `zero` is the temperature at which nothing radiates any more.
+pub(super) fn read_heating(
+    field: &Field,
+    names: &Names,
+    files: &mut Files,
+    zero: Option<f32>,
+) -> Option<HeatingDescription> {
+    let mut reader = field.table()?;
+    let name = reader.need("name", || "a name of its own".into()).and_then(|field| read_name(&field));
+    let body = read_target_body(&mut reader, names);
+    let region = reader.field("region").map(|field| read_shape(&field, files));
+    let facing = reader.field("facing").and_then(|field| field.direction());
+    let (from, until) = read_window(&mut reader);
+    let active = reader.flag("active");
+    let temperature = reader.number("temperature", Quantity::any("temperature"));
+    let flux = reader.number("flux", FLUX);
+    let exchange = reader.field("exchange").and_then(|field| read_exchange(&field));
+    let radiation = reader.field("radiation").and_then(|field| read_radiation(&field, zero));
+    let power = reader.number("power", POWER);
+    check_conditions(&mut reader);
+    reader.finish();
+    let region = match region {
+        Some(shape) => Some(shape?),
+        None => None,
+    };
+    Some(HeatingDescription {
+        name: name?,
+        body: body?,
+        region,
+        facing,
+        from,
+        until,
+        active: active.unwrap_or(true),
+        temperature,
+        flux: flux.unwrap_or(0.0),
+        exchange: exchange.flatten(),
+        radiation: radiation.flatten(),
+        power: power.unwrap_or(0.0),
+    })
+}
+
+fn read_window(reader: &mut Reader) -> (f64, Option<f64>) {
+    let from = reader.precise("from", Quantity::not_negative("s")).unwrap_or(0.0);
+    let until = reader.precise("until", Quantity::positive("s"));
+    if let Some(until) = until.filter(|until| *until <= from) {
+        reader.object(format!("ends at until = {until} s, but begins at from = {from} s; it must end later"));
+    }
+    (from, until)
+}
+
+/// At least one thing to do.
+fn check_conditions(reader: &mut Reader) {
+    if !["temperature", "flux", "exchange", "radiation", "power"].iter().any(|key| reader.has(key)) {
+        reader.object(
+            "says nothing of the heat; give \"temperature\" (to keep it at), \"flux\" (W/m2), \"exchange\", \"radiation\" or \"power\" (W/m3)",
+        );
+    }
+}
+
+/// `{ coefficient = 25.0, ambient = 20.0 }`, or `false` for none.
+pub(super) fn read_exchange(field: &Field) -> Option<Option<Exchange>> {
+    if field.node.value == Value::Flag(false) {
+        return Some(None);
+    }
+    let mut reader = field.table()?;
+    let coefficient = reader.need_number("coefficient", Quantity::not_negative("W/(m2 K)"));
+    let ambient = reader.need_number("ambient", Quantity::any("temperature"));
+    reader.finish();
+    Some(Some(Exchange { coefficient: coefficient?, ambient: ambient? }))
+}
+
+/// `{ emissivity = 0.9, ambient = 20.0 }`, or `false` for none.
+pub(super) fn read_radiation(field: &Field, zero: Option<f32>) -> Option<Option<Radiation>> {
+    if field.node.value == Value::Flag(false) {
+        return Some(None);
+    }
+    let mut reader = field.table()?;
+    let emissivity = reader.need_number("emissivity", Quantity::part());
+    let ambient = reader.need_number("ambient", Quantity::any("temperature"));
+    reader.finish();
+    let zero = zero.unwrap_or(Settings::default().absolute_zero);
+    if let Some(ambient) = ambient.filter(|ambient| *ambient < zero) {
+        field.object(format!(
+            "has ambient = {ambient} below absolute zero, {zero} in the scene's scale; change it or \"absolute_zero\""
+        ));
+    }
+    Some(Some(Radiation { emissivity: emissivity?, ambient: ambient? }))
+}

@@ -1,0 +1,187 @@
+//! Heat is neither made nor lost, whatever comes from outside.
+
+use crate::experiments::{DENSITY, SPECIFIC, add_block, add_body, advance, ball_cells, plain, profile, radiate, world};
+use glam::Vec3;
+use phyxel::body::Pose;
+use phyxel::checkpoint::{decode, encode};
+use phyxel::command::{Command, Region, Setting, Target};
+use phyxel::heating::{Exchange, Heating};
+use phyxel::material::Heat;
+use phyxel::obstacle::{Geometry, Obstacle};
+use phyxel::{World, parallel};
+
+fn melting() -> Heat {
+    Heat { melting: Some(30.0), latent: 2.0e4, ..plain() }
+}
+
+fn pan(temperature: f32, heat_capacity: Option<f32>) -> Obstacle {
+    let pan = Obstacle::new("pan", Geometry::HalfSpace { normal: Vec3::Y }, Pose::default());
+    Obstacle { temperature: Some(temperature), heat_capacity, ..pan }
+}
+
+/// A block of 3 by 3 by 3 that melts at 30, in one of the situations there are.
+fn situation(number: usize) -> (&'static str, World) {
+    let mut world = world(melting());
+    add_block(&mut world, [3, 3, 3], 0.1, 10.0);
+    let low = Region::Box { min: Vec3::ZERO, max: Vec3::new(1.0, 0.1, 1.0) };
+    let base = Heating::new("fire", "body");
+    let (word, heating) = match number {
+        0 => ("kept", Heating { region: low, temperature: Some(90.0), ..base }),
+        1 => ("flux", Heating { facing: Some(Vec3::NEG_Y), flux: 1.0, ..base }),
+        2 => ("exchange", Heating { exchange: Some(Exchange { coefficient: 5.0, ambient: 80.0 }), ..base }),
+        3 => ("radiation", radiate(0.9, 200.0)),
+        4 => ("power", Heating { region: low, power: 10.0, ..base }),
+        5 => (
+            "all at once",
+            Heating {
+                power: 10.0,
+                flux: -1.0,
+                exchange: Some(Exchange { coefficient: 5.0, ambient: 80.0 }),
+                ..radiate(0.9, 20.0)
+            },
+        ),
+        _ => {
+            world.add_obstacle(pan(90.0, Some(5000.0))).unwrap();
+            return ("a hot pan", world);
+        }
+    };
+    world.add_heating(heating).unwrap();
+    (word, world)
+}
+
+#[test]
+fn heat_is_kept_over_ten_thousand_steps_in_every_situation() {
+    // Steps below and above the explicit limit, which is about a hundred seconds here.
+    for number in 0..7 {
+        for dt in [20.0, 1000.0] {
+            let (word, mut world) = situation(number);
+            advance(&mut world, dt, 10_000);
+            let totals = world.frame().totals;
+            assert!(totals.balance_error.abs() < 1e-5, "{word} with {dt}: {}", totals.balance_error);
+            let is_closed = number == 6;
+            assert_eq!(totals.heat_in == 0.0, is_closed, "{word} with {dt}");
+            assert!(profile(&world).iter().all(|(_, t)| t.is_finite() && *t > 9.9), "{word} with {dt}");
+        }
+    }
+}
+
+#[test]
+fn a_flux_brings_what_it_says_through_the_faces_it_means() {
+    // A block of 2 by 3 by 4 cells of 0.1 m has 12 faces of 0.01 m2 that look up x, and 52 in all.
+    for (facing, area) in [(Some(Vec3::X), 0.12), (None, 0.52)] {
+        let mut world = world(plain());
+        add_block(&mut world, [2, 3, 4], 0.1, 0.0);
+        world.add_heating(Heating { facing, flux: 100.0, until: Some(25.0), ..Heating::new("sun", "body") }).unwrap();
+        advance(&mut world, 10.0, 10);
+        let totals = world.frame().totals;
+        // Areas are 32-bit numbers.
+        assert!((totals.heat_in / (100.0 * area * 25.0) - 1.0).abs() < 1e-6, "{facing:?}: {}", totals.heat_in);
+        assert!((totals.energy.heat / totals.heat_in - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_power_warms_its_region_at_its_rate() {
+    let mut world = world(Heat { conductivity: Vec3::ZERO, ..plain() });
+    add_block(&mut world, [4, 1, 1], 0.1, 0.0);
+    let region = Region::Ball { centre: Vec3::new(0.05, 0.05, 0.05), radius: 0.01 };
+    world.add_heating(Heating { region, power: 1.0e4, ..Heating::new("coil", "body") }).unwrap();
+    advance(&mut world, 1.0, 60);
+    let found = profile(&world);
+    assert!((found[0].1 - 1.0e4 * 60.0 / (DENSITY * SPECIFIC)).abs() < 1e-5, "{}", found[0].1);
+    assert!(found[1..].iter().all(|(_, t)| *t == 0.0));
+}
+
+#[test]
+fn what_is_kept_at_a_temperature_has_it_whatever_else_happens() {
+    for dt in [1.0, 1.0e5] {
+        let mut world = world(melting());
+        add_block(&mut world, [3, 3, 3], 0.1, 10.0);
+        let base = Heating { power: 1.0e6, ..radiate(1.0, 500.0) };
+        world.add_heating(Heating { temperature: Some(55.0), until: Some(10.5 * dt), ..base }).unwrap();
+        advance(&mut world, dt, 10);
+        assert!(profile(&world).iter().all(|(_, t)| (*t - 55.0).abs() < 1e-5));
+        let expected = 0.027 * DENSITY * (SPECIFIC * 45.0 + 2.0e4);
+        let totals = world.frame().totals;
+        assert!((totals.heat_in / expected - 1.0).abs() < 1e-6, "{}", totals.heat_in);
+        assert!(totals.balance_error.abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_pan_with_a_heat_capacity_and_what_lies_on_it_reach_their_common_temperature() {
+    let mut world = world(plain());
+    add_block(&mut world, [3, 3, 3], 0.1, 10.0);
+    // As much as the block has: 27 kg of 500 J/(kg K).
+    world.add_obstacle(pan(90.0, Some(13_500.0))).unwrap();
+    advance(&mut world, 600.0, 500);
+    let frame = world.frame();
+    assert!((frame.obstacles[0].temperature.unwrap() - 50.0).abs() < 1e-3, "{:?}", frame.obstacles[0].temperature);
+    assert!(frame.particles.temperature.iter().all(|t| (t - 50.0).abs() < 1e-3));
+    assert!((frame.totals.energy.heat / (13_500.0 * 100.0) - 1.0).abs() < 1e-6);
+    assert_eq!(frame.totals.heat_in, 0.0);
+    assert!(frame.totals.balance_error.abs() < 1e-9);
+    // Setting its temperature brings heat from outside.
+    let target = Target::Obstacle("pan".into());
+    world.apply(Command::Set { target, setting: Setting::Temperature(150.0) }).unwrap();
+    let totals = world.frame().totals;
+    assert!((totals.heat_in / (13_500.0 * 100.0) - 1.0).abs() < 1e-4, "{}", totals.heat_in);
+    assert!(totals.balance_error.abs() < 1e-9);
+}
+
+#[test]
+fn a_pan_without_a_heat_capacity_keeps_its_temperature() {
+    let mut world = world(plain());
+    add_block(&mut world, [3, 3, 3], 0.1, 10.0);
+    world.add_obstacle(pan(90.0, None)).unwrap();
+    advance(&mut world, 3600.0, 500);
+    assert_eq!(world.frame().obstacles[0].temperature, Some(90.0));
+    assert!(profile(&world).iter().all(|(_, t)| (*t - 90.0).abs() < 1e-3));
+}
+
+#[test]
+fn a_heating_is_changed_and_switched_by_its_name() {
+    let mut world = world(plain());
+    add_block(&mut world, [1, 1, 1], 0.1, 0.0);
+    world.add_heating(Heating { active: false, flux: 100.0, ..Heating::new("sun", "body") }).unwrap();
+    let set = |setting| Command::Set { target: Target::Heating("sun".into()), setting };
+    advance(&mut world, 1.0, 1);
+    assert_eq!(world.frame().totals.heat_in, 0.0);
+    world.apply(set(Setting::Active(true))).unwrap();
+    world.apply(set(Setting::Flux(50.0))).unwrap();
+    advance(&mut world, 1.0, 1);
+    assert!((world.frame().totals.heat_in - 50.0 * 0.06).abs() < 1e-6);
+    world.apply(set(Setting::Temperature(7.0))).unwrap();
+    advance(&mut world, 1.0, 1);
+    assert!((profile(&world)[0].1 - 7.0).abs() < 1e-6);
+}
+
+/// A ball that is heated in every way, partly molten, on a pan.
+fn busy_world() -> World {
+    let mut world = world(melting());
+    add_body(&mut world, ball_cells(24).iter().map(|x| *x + Vec3::Y).collect(), 2.0 / 24.0, 4.0, 25.0);
+    world.add_obstacle(pan(120.0, Some(1.0e6))).unwrap();
+    world.add_heating(Heating { power: 200.0, ..radiate(0.9, 300.0) }).unwrap();
+    let region = Region::Ball { centre: Vec3::new(0.0, 2.0, 0.0), radius: 0.5 };
+    world.add_heating(Heating { region, temperature: Some(60.0), ..Heating::new("lid", "body") }).unwrap();
+    world
+}
+
+#[test]
+fn heat_is_the_same_on_any_number_of_threads_and_after_a_checkpoint() {
+    for dt in [1.0, 5000.0] {
+        let hash = |threads: usize, checkpoint: bool| {
+            parallel::with_threads(Some(threads), || {
+                let mut world = busy_world();
+                advance(&mut world, dt, 4);
+                let mut world = if checkpoint { decode(&encode(&world)).unwrap() } else { world };
+                advance(&mut world, dt, 4);
+                (world.state_hash(), world.frame().totals.balance_error)
+            })
+        };
+        let (first, error) = hash(1, false);
+        assert!(error.abs() < 1e-9, "{error}");
+        assert_eq!(hash(2, false).0, first);
+        assert_eq!(hash(8, true).0, first);
+    }
+}

@@ -1,0 +1,197 @@
+//! Worlds for experiments with heat. Matter has density 1000, specific heat 500 and conductivity 2, in SI units.
+
+use crate::forms;
+use glam::Vec3;
+use phyxel::body::{NewBody, Pose};
+use phyxel::heating::{Exchange, Heating, Radiation};
+use phyxel::material::{Heat, Material};
+use phyxel::model::ModelSettings;
+use phyxel::model::shape::{ShapeMode, ShapeSettings};
+use phyxel::skin::Skin;
+use phyxel::step::{StageTimes, step};
+use phyxel::{Settings, World};
+use std::f64::consts::PI;
+
+pub const DENSITY: f64 = 1000.0;
+pub const SPECIFIC: f64 = 500.0;
+pub const CONDUCTIVITY: f64 = 2.0;
+pub const DIFFUSIVITY: f64 = CONDUCTIVITY / (DENSITY * SPECIFIC);
+
+/// So good an exchange that the surface has the temperature of what is around: its film is as thick as a ten-thousandth
+/// of the smallest cell used here.
+const PERFECT: f32 = 1.0e9;
+
+pub fn plain() -> Heat {
+    Heat { conductivity: Vec3::splat(CONDUCTIVITY as f32), specific_heat: SPECIFIC as f32, ..Heat::default() }
+}
+
+pub fn world(heat: Heat) -> World {
+    let mut world = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() }).unwrap();
+    world
+        .add_material(Material { name: "matter".into(), density: DENSITY as f32, heat, ..Material::default() })
+        .unwrap();
+    world
+}
+
+/// Middles of the cells of a block whose lowest corner is the origin.
+pub fn cells(counts: [u32; 3], spacing: f32) -> Vec<Vec3> {
+    let [nx, ny, nz] = counts;
+    let place = |i: u32| Vec3::new((i % nx) as f32, (i / nx % ny) as f32, (i / (nx * ny)) as f32) + 0.5;
+    (0..nx * ny * nz).map(|i| place(i) * spacing).collect()
+}
+
+/// Middles of the cells of a ball of radius 1 around the origin, so many along its diameter.
+pub fn ball_cells(across: u32) -> Vec<Vec3> {
+    let spacing = 2.0 / across as f32;
+    cells([across; 3], spacing).into_iter().map(|x| x - 1.0).filter(|x| x.length() < 1.0).collect()
+}
+
+pub fn add_body(world: &mut World, samples: Vec<Vec3>, spacing: f32, volume: f64, temperature: f32) {
+    let settings = ShapeSettings { mode: ShapeMode::Rigid, ..ShapeSettings::default() };
+    world
+        .add_body(NewBody {
+            name: "body".into(),
+            material: "matter".into(),
+            model: ModelSettings::Shape(settings),
+            volume,
+            samples,
+            start: None,
+            spacing,
+            radius: None,
+            pose: Pose::default(),
+            velocity: Vec3::ZERO,
+            spin: Vec3::ZERO,
+            temperature,
+            held: vec![],
+            self_contact: false,
+            skin: Skin::Particles,
+        })
+        .unwrap();
+}
+
+pub fn add_block(world: &mut World, counts: [u32; 3], spacing: f32, temperature: f32) {
+    let volume = f64::from(counts.iter().product::<u32>()) * f64::from(spacing).powi(3);
+    add_body(world, cells(counts, spacing), spacing, volume, temperature);
+}
+
+/// Keeps the faces that look one way, or all, at a temperature.
+pub fn keep_faces(name: &str, facing: Option<Vec3>, ambient: f32) -> Heating {
+    let exchange = Some(Exchange { coefficient: PERFECT, ambient });
+    Heating { facing, exchange, ..Heating::new(name, "body") }
+}
+
+pub fn radiate(emissivity: f32, ambient: f32) -> Heating {
+    Heating { radiation: Some(Radiation { emissivity, ambient }), ..Heating::new("glow", "body") }
+}
+
+pub fn advance(world: &mut World, dt: f64, steps: u32) {
+    for _ in 0..steps {
+        step(world, dt as f32, &mut StageTimes::default()).unwrap();
+    }
+}
+
+/// Temperatures and places at rest.
+pub fn profile(world: &World) -> Vec<(Vec3, f64)> {
+    let found = world.frame().particles.temperature;
+    world.particles().rest.iter().copied().zip(found.into_iter().map(f64::from)).collect()
+}
+
+fn largest(errors: impl Iterator<Item = f64>) -> f64 {
+    errors.map(f64::abs).fold(0.0, f64::max)
+}
+
+/// Steps of a twentieth of the square of a cell over the diffusivity: explicit, their error falls with the spacing as
+/// that of the cells does.
+fn run_to(world: &mut World, fourier: f64, length: f64, spacing: f64) {
+    let time = fourier * length * length / DIFFUSIVITY;
+    let steps = (time * DIFFUSIVITY / (0.05 * spacing * spacing)).ceil();
+    advance(world, time / steps, steps as u32);
+}
+
+/// A slab whose faces are kept at 1: largest error at Fourier number 0.1.
+pub fn slab_error(count: u32) -> f64 {
+    let spacing = 1.0 / f64::from(count);
+    let mut world = world(plain());
+    add_block(&mut world, [1, count, 1], spacing as f32, 0.0);
+    world.add_heating(keep_faces("low", Some(Vec3::NEG_Y), 1.0)).unwrap();
+    world.add_heating(keep_faces("high", Some(Vec3::Y), 1.0)).unwrap();
+    run_to(&mut world, 0.1, 1.0, spacing);
+    largest(profile(&world).iter().map(|(x, t)| t - forms::slab(x.y.into(), 0.1)))
+}
+
+/// A ball whose surface is kept at 1: error of the mean temperature at Fourier number 0.05.
+pub fn ball_error(across: u32) -> f64 {
+    let mut world = world(plain());
+    let spacing = 2.0 / f64::from(across);
+    add_body(&mut world, ball_cells(across), spacing as f32, 4.0 / 3.0 * PI, 0.0);
+    world.add_heating(keep_faces("surface", None, 1.0)).unwrap();
+    run_to(&mut world, 0.05, 1.0, spacing);
+    let found = profile(&world);
+    found.iter().map(|(_, t)| t).sum::<f64>() / found.len() as f64 - ball_mean(0.05)
+}
+
+/// The mean of a ball by the series.
+fn ball_mean(time: f64) -> f64 {
+    let terms = (1..200).map(|n| f64::from(n * n)).map(|n| (-n * PI * PI * time).exp() / n);
+    1.0 - 6.0 / (PI * PI) * terms.sum::<f64>()
+}
+
+/// A plate of 1 by 1 that conducts four times as well along x as along y, its edges kept at 1: the product of two
+/// series. Largest error at Fourier number 0.05 along y.
+pub fn plate_error(count: u32) -> f64 {
+    let spacing = 1.0 / f64::from(count);
+    let mut world = world(Heat { conductivity: Vec3::new(8.0, 2.0, 1.0), ..plain() });
+    add_block(&mut world, [count, count, 1], spacing as f32, 0.0);
+    for (name, facing) in [("left", Vec3::NEG_X), ("right", Vec3::X), ("low", Vec3::NEG_Y), ("high", Vec3::Y)] {
+        world.add_heating(keep_faces(name, Some(facing), 1.0)).unwrap();
+    }
+    // Four times as many steps as along y alone.
+    run_to(&mut world, 0.05, 1.0, 0.5 * spacing);
+    largest(profile(&world).iter().map(|(x, t)| {
+        let [along, across] = [forms::slab(x.x.into(), 0.2), forms::slab(x.y.into(), 0.05)];
+        t - (1.0 - (1.0 - along) * (1.0 - across))
+    }))
+}
+
+/// A column at its melting point, melted from below by a wall 80 degrees hotter, Stefan number 0.4: the relative error
+/// of the front when it should be half way up, after so many steps.
+pub fn stefan_error(count: u32, steps: u32) -> f64 {
+    let spacing = 1.0 / f64::from(count);
+    let latent = 1.0e5;
+    let mut world = world(Heat { melting: Some(20.0), latent: latent as f32, ..plain() });
+    add_block(&mut world, [1, count, 1], spacing as f32, 20.0);
+    world.add_heating(keep_faces("wall", Some(Vec3::NEG_Y), 100.0)).unwrap();
+    let lambda = forms::stefan(SPECIFIC * 80.0 / latent);
+    let time = (0.25 / lambda).powi(2) / DIFFUSIVITY;
+    advance(&mut world, time / f64::from(steps), steps);
+    let molten = |enthalpy: &f64| ((enthalpy - SPECIFIC * 20.0) / latent).clamp(0.0, 1.0);
+    let front = world.particles().enthalpy.iter().map(molten).sum::<f64>() * spacing;
+    front / 0.5 - 1.0
+}
+
+/// A slab held at 100 below, in air of 20 above with a coefficient of 30: largest error in the end, over 80.
+pub fn film_error(count: u32) -> f64 {
+    let spacing = 0.1 / f64::from(count);
+    let mut world = world(plain());
+    add_block(&mut world, [2, count, 2], spacing as f32, 0.0);
+    world.add_heating(keep_faces("wall", Some(Vec3::NEG_Y), 100.0)).unwrap();
+    let exchange = Some(Exchange { coefficient: 30.0, ambient: 20.0 });
+    world.add_heating(Heating { facing: Some(Vec3::Y), exchange, ..Heating::new("air", "body") }).unwrap();
+    advance(&mut world, 1.0e6, 20);
+    // Conduction over 0.1 m and the film in series.
+    let flux = 80.0 / (0.1 / CONDUCTIVITY + 1.0 / 30.0);
+    largest(profile(&world).iter().map(|(x, t)| t - (100.0 - flux * f64::from(x.y) / CONDUCTIVITY))) / 80.0
+}
+
+/// A cube of 0.1 m with a power of 1e5 W/m3 inside that radiates to 20 degrees with emissivity 0.8: the relative error of
+/// its height above absolute zero at the surface, after so many steps of a day.
+pub fn glow_error(steps: u32) -> f64 {
+    let mut world = world(plain());
+    add_block(&mut world, [1, 1, 1], 0.1, 20.0);
+    world.add_heating(Heating { power: 1.0e5, ..radiate(0.8, 20.0) }).unwrap();
+    advance(&mut world, 86_400.0, steps);
+    let flux = 1.0e5 * 0.1f64.powi(3) / 0.06;
+    let surface = (293.15f64.powi(4) + flux / (0.8 * 5.670_374_419e-8)).powf(0.25);
+    let middle = surface + flux * 0.05 / CONDUCTIVITY;
+    (profile(&world)[0].1 + 273.15) / middle - 1.0
+}
