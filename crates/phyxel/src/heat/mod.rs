@@ -42,7 +42,8 @@ const EXPLICIT: f64 = 0.25;
 pub(crate) struct Ways {
     /// Between particles of one body.
     pub links: Vec<Link>,
-    /// What particles expose, sorted by particle; several faces of one particle may lie in different directions.
+    /// What particles expose, one for each direction in which a particle does. The model decides which of its particles
+    /// have faces: what is not solid has none unless the model says so.
     pub faces: Vec<Face>,
 }
 
