@@ -32,9 +32,9 @@ impl PairLaw {
         let d = distance.max(CLOSEST * self.radius);
         let fade = self.cutoff.map_or(1.0, |[start, end]| fade((d - start) / (end - start)));
         let [a, b] = self.exponents;
-        let collision = if d < self.radius { libm::pow(d / self.radius, -self.collision) } else { 1.0 };
-        let pull = self.attraction * d * libm::pow(d + self.bluntness, -a);
-        let push = self.repulsion * collision * d * libm::pow(d, -b);
+        let collision = if d < self.radius { 1.0 / power(d / self.radius, self.collision) } else { 1.0 };
+        let pull = self.attraction * d / power(d + self.bluntness, a);
+        let push = self.repulsion * collision * d / power(d, b);
         [pull * fade, push * fade]
     }
 
@@ -66,6 +66,22 @@ impl PairLaw {
         let good = modulus.is_finite() && modulus > 0.0 && ratio.repulsion.is_finite();
         good.then(|| Self { attraction: 1.0 / modulus, repulsion: ratio.repulsion / modulus, ..*self })
     }
+}
+
+/// `x` to a power of at least 0, quickly where that is a small whole number.
+fn power(x: f64, exponent: f64) -> f64 {
+    if exponent > 16.0 || exponent.fract() != 0.0 {
+        return libm::pow(x, exponent);
+    }
+    let (mut left, mut square, mut product) = (exponent as u32, x, 1.0);
+    while left > 0 {
+        if left % 2 == 1 {
+            product *= square;
+        }
+        square *= square;
+        left /= 2;
+    }
+    product
 }
 
 /// 1 before the interval, 0 after it, smooth up to the second derivative.
@@ -189,6 +205,15 @@ mod tests {
             signs.windows(2).filter(|pair| pair[0] != pair[1]).count()
         };
         assert_eq!([changes([4.0, 8.0]), changes([2.0, 4.0])], [1, 3], "two of three are densities to rest at");
+    }
+
+    #[test]
+    fn powers_are_powers() {
+        for exponent in [0.0, 1.0, 2.0, 2.5, 7.0, 16.0, 20.0] {
+            for x in [0.25, 0.9, 1.0, 3.0] {
+                assert!((power(x, exponent) / libm::pow(x, exponent) - 1.0).abs() < 1e-14, "{x} to {exponent}");
+            }
+        }
     }
 
     #[test]

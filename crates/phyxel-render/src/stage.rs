@@ -179,7 +179,8 @@ impl Builder<'_> {
 
     fn add_obstacle(&mut self, obstacle: &FrameObstacle) {
         let object = self.add_object(Finish::Matte);
-        let colour = match (self.range, self.view.colouring, obstacle.temperature) {
+        let is_ground = matches!(obstacle.geometry, obstacle::Geometry::HalfSpace { .. });
+        let colour = match (self.range, self.view.colouring, obstacle.temperature.filter(|_| !is_ground)) {
             (Some(range), Colouring::Temperature, Some(temperature)) => {
                 // Tinted, so that what is warmed and what warms it can be told apart.
                 NEUTRAL.lerp(colour::scale(self.view.colouring, range.place(temperature)), TINT)

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 /// The scene of `phyxel demo`.
-pub(crate) const DEMO: &str = "shape-pile";
+pub(crate) const DEMO: &str = "goop-to-glop";
 
 /// Size of the demo's film, pixels: it is done within two minutes on two cores.
 const DEMO_SIZE: (u32, u32) = (768, 432);

@@ -5,6 +5,7 @@
 
 mod picture;
 mod shape;
+mod spring;
 
 use phyxel::parallel;
 use serde::Serialize;
@@ -75,7 +76,7 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 6] = [
+pub const ALL: [Benchmark; 9] = [
     Benchmark {
         name: "shape-source",
         about: "100 objects of 100 points in 8 clusters, quadratic, as the source's figure 8",
@@ -92,6 +93,17 @@ pub const ALL: [Benchmark; 6] = [
         run: shape::massive,
     },
     Benchmark { name: "shape-scaling", about: "matching from 1,000 to 1,000,000 points", run: shape::scaling },
+    Benchmark {
+        name: "goop-to-glop",
+        about: "250 particles drop, soften, melt and spread (the source's figure 5)",
+        run: spring::goop,
+    },
+    Benchmark { name: "goop-scaling", about: "the same with 10,000 and 100,000 particles", run: spring::scaling },
+    Benchmark {
+        name: "molecules",
+        about: "forces between 1,000 to 100,000 molecules: cut-off and tree against the exact sum",
+        run: spring::molecules,
+    },
     Benchmark {
         name: "picture",
         about: "a preview of the start of shape-pile, 139,480 triangles",

@@ -11,6 +11,8 @@ mod heating;
 #[cfg(test)]
 mod heating_tests;
 mod lattice;
+#[cfg(test)]
+mod lattice_tests;
 mod material;
 mod obstacle;
 mod overrides;

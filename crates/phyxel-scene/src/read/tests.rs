@@ -165,10 +165,10 @@ fn closed_choices_list_their_words() {
             "scenes/x.toml:9: bodies[0] \"goop\".sampler: there is no sampler \"poison\"; did you mean \"poisson\"? (known: lattice, ccp, poisson)"
         ]
     );
-    let spring = problems(
-        "[[bodies]]\nname = 'a'\nmodel = 'spring'\nmaterial = 'wax'\nspacing = 1\nshape = { kind = 'sphere', radius = 2 }",
+    let tetra = problems(
+        "[[bodies]]\nname = 'a'\nmodel = 'tetra'\nmaterial = 'wax'\nspacing = 1\nshape = { kind = 'sphere', radius = 2 }",
     );
-    assert_eq!(spring, ["scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"spring\" (known: shape)"]);
+    assert_eq!(tetra, ["scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"tetra\" (known: shape, spring)"]);
     assert_eq!(
         body_problems("skin = { kind = 'surfels' }"),
         [
@@ -324,7 +324,7 @@ fn events_are_checked_against_what_their_target_has() {
     );
     assert_eq!(
         event("target = 'goop'\nset = { stickiness = 3 }")[0],
-        "scenes/x.toml:12: events[0].set: unknown key \"stickiness\"; known keys: temperature, velocity, material, mode, beta, tau, damping_rate"
+        "scenes/x.toml:12: events[0].set: unknown key \"stickiness\"; known keys: temperature, velocity, material, mode, beta, tau, damping_rate, refreeze"
     );
     assert_eq!(
         event("target = 'goop'\ndo = 'shove'"),

@@ -111,6 +111,11 @@ impl Bonds {
         self.count.len()
     }
 
+    /// Whether there are no springs.
+    pub fn is_empty(&self) -> bool {
+        self.count.iter().all(|&n| n == 0)
+    }
+
     /// Springs of a particle.
     pub fn of(&self, i: usize) -> &[Bond] {
         let start = self.start[i] as usize;

@@ -197,57 +197,59 @@ impl Pairs<'_> {
     }
 
     /// Adds what a neighbour does. Molecules at one place part upwards and downwards, by their order.
+    #[inline]
     fn add(&self, me: &Member, other: &Member, up: Vec3, thickness: Real, effect: &mut Effect) {
-        let between = me.position - other.position;
         let size = 0.5 * (me.size + other.size);
-        let fluid = me.kind == Kind::Molecule || other.kind == Kind::Molecule;
-        let distance = between.length();
-        let normal = if distance > 1e-6 * size { between / distance } else { up };
-        let (force, stiffness) = self.push(me, other, distance, fluid);
-        effect.force += normal * force;
-        effect.stiffness += stiffness;
-        let closing = -(me.velocity - other.velocity).dot(normal);
-        if distance < REACH * size {
-            effect.approach = effect.approach.max(closing / size);
+        let mut between = me.position - other.position;
+        let mut square = between.length_squared();
+        if square < 1e-12 * size * size {
+            between = up * (1e-6 * size);
+            square = 1e-12 * size * size;
         }
-        if fluid && distance < REACH * size {
-            let damping = thickness * size * pair_viscosity(me, other) * nearness(distance / (REACH * size));
-            effect.force += normal * (damping * closing);
-            effect.damping += damping;
-            effect.lost += 0.5 * damping * closing * closing;
+        let fluid = me.kind == Kind::Molecule || other.kind == Kind::Molecule;
+        let (push, stiffness) = self.push(me, other, square, fluid);
+        effect.force += between * push;
+        effect.stiffness += stiffness;
+        let reach = REACH * size;
+        if square < reach * reach {
+            let distance = square.sqrt();
+            let closing = -(me.velocity - other.velocity).dot(between) / distance;
+            effect.approach = effect.approach.max(closing / size);
+            if fluid {
+                let damping = thickness * size * pair_viscosity(me, other) * nearness(distance / reach);
+                effect.force += between * (damping * closing / distance);
+                effect.damping += damping;
+                effect.lost += 0.5 * damping * closing * closing;
+            }
         }
     }
 
-    /// Force that pushes a pair apart (N), and its stiffness (N/m).
-    fn push(&self, me: &Member, other: &Member, distance: Real, fluid: bool) -> (Real, Real) {
-        let mine = self.push_by(me.body, me, other, distance, fluid);
+    /// Force that pushes a pair apart over its distance (N/m), and its stiffness (N/m).
+    #[inline]
+    fn push(&self, me: &Member, other: &Member, square: Real, fluid: bool) -> (Real, Real) {
+        let mine = self.push_by(me.body, me, other, square, fluid);
         if me.body == other.body {
             return mine;
         }
-        let theirs = self.push_by(other.body, me, other, distance, fluid);
+        let theirs = self.push_by(other.body, me, other, square, fluid);
         (0.5 * (mine.0 + theirs.0), 0.5 * (mine.1 + theirs.1))
     }
 
-    fn push_by(&self, body: u32, me: &Member, other: &Member, distance: Real, fluid: bool) -> (Real, Real) {
+    #[inline]
+    fn push_by(&self, body: u32, me: &Member, other: &Member, square: Real, fluid: bool) -> (Real, Real) {
         let (table, summation) = self.laws[body as usize];
         let (length, strength) = table.units([me.size, other.size], [me.mass, other.mass]);
-        let pull = table.at(distance / length);
+        let square = square / (length * length);
+        let unit = strength / length;
         if !fluid {
-            let core = table.at(CORE).force[1];
-            let force = strength * (pull.force[1] - core).max(0.0);
-            return (force, if force > 0.0 { strength * pull.slope[1].abs() / length } else { 0.0 });
+            return push_by_core(table, square, unit);
         }
-        let both = me.kind == Kind::Molecule && other.kind == Kind::Molecule;
-        if summation != Summation::Cutoff && both && me.body == other.body {
-            // Added up elsewhere; how stiff the pair is counts here.
-            let stiff = pull.slope[0].abs() + pull.slope[1].abs();
-            return (0.0, strength * stiff / length);
-        }
+        let pull = table.at(square);
         let factors = [me.factors[0] * other.factors[0], me.factors[1] * other.factors[1]];
-        let parts = [pull.force[0] * factors[0], pull.force[1] * factors[1]];
-        let slopes = (pull.slope[1] * factors[1] - pull.slope[0] * factors[0]).abs();
-        let across = (parts[1] - parts[0]).abs() * length / distance.max(0.1 * length);
-        (strength * (parts[1] - parts[0]), strength * slopes.max(across) / length)
+        let both = me.kind == Kind::Molecule && other.kind == Kind::Molecule;
+        let elsewhere = summation != Summation::Cutoff && both && me.body == other.body;
+        let push = if elsewhere { 0.0 } else { unit * pull.push(factors) };
+        (push, unit * pull.stiffness(square, factors))
     }
 
     /// Ways for heat between molecules, and from molecules into what is near.
@@ -261,10 +263,11 @@ impl Pairs<'_> {
                 for &other in later {
                     let you = &self.members[other as usize];
                     let size = 0.5 * (me.size + you.size);
-                    let distance = me.position.distance(you.position);
+                    let square = me.position.distance_squared(you.position);
                     let fluid = me.kind == Kind::Molecule || you.kind == Kind::Molecule;
                     let sum = me.conductivity + you.conductivity;
-                    if fluid && distance < REACH * size && sum > 0.0 {
+                    if fluid && square < REACH * REACH * size * size && sum > 0.0 {
+                        let distance = square.sqrt();
                         let conductivity = 2.0 * me.conductivity * you.conductivity / sum;
                         let conductance = coefficient * conductivity * size * nearness(distance / (REACH * size));
                         let particles = [place, other as usize].map(|place| self.neighbours.members[place]);
@@ -299,11 +302,22 @@ impl Pairs<'_> {
         let of_law = |body: u32| {
             let (table, _) = self.laws[body as usize];
             let (length, strength) = table.units([me.size, you.size], [me.mass, you.mass]);
-            let [pull, push] = table.energy(me.position.distance(you.position) / length);
+            let [pull, push] = table.energy(me.position.distance_squared(you.position) / (length * length));
             strength * length * (pull * me.factors[0] * you.factors[0] + push * me.factors[1] * you.factors[1])
         };
         if me.body == you.body { of_law(me.body) } else { 0.5 * (of_law(me.body) + of_law(you.body)) }
     }
+}
+
+/// Soft solid particles repel each other within their core only.
+fn push_by_core(table: &PairTable, square: Real, unit: Real) -> (Real, Real) {
+    if square >= CORE * CORE {
+        return (0.0, 0.0);
+    }
+    let repulsion = [0.0, 1.0];
+    let (here, rim) = (table.at(square), table.at(CORE * CORE));
+    let push = here.push(repulsion) - rim.push(repulsion) * CORE / square.sqrt().max(0.1);
+    (unit * push.max(0.0), unit * here.stiffness(square, repulsion))
 }
 
 /// Viscosity between two members: that of the molecule where the other is solid.

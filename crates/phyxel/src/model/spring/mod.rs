@@ -38,6 +38,8 @@ use std::sync::Arc;
 const GRAIN: usize = 1024;
 /// Part of the limit of stability that a step may take.
 const SAFETY: f64 = 0.8;
+/// Molecules may come closer by so many sizes in a step.
+const CLOSER: f64 = 0.2;
 /// Largest damping of the fastest swing of a lattice, as a part of critical damping; more would make steps short.
 const MOST_DAMPING: f64 = 2.0;
 
@@ -51,6 +53,8 @@ struct SpringBody {
     id: BodyId,
     settings: SpringSettings,
     bonds: Bonds,
+    /// Square of the fastest swing for a Young's modulus of 1 Pa, 1/s2. Springs that go make none faster.
+    swing: f64,
     broken: u64,
     merged: u64,
 }
@@ -109,7 +113,8 @@ impl SpringModel {
             Some(springs) => Bonds::of_cells(&settings.cells, &springs, settings.weights, rest),
             None => Bonds::of_springs(rest.len(), &[]),
         };
-        self.bodies.push(SpringBody { id, settings, bonds, broken: 0, merged: 0 });
+        let swing = solid::fastest_swing(&bonds, rest, &particles.mass[body.range()]);
+        self.bodies.push(SpringBody { id, settings, bonds, swing, broken: 0, merged: 0 });
         self.refresh();
     }
 
@@ -140,12 +145,10 @@ impl SpringModel {
     /// Longest stable step, s. Needs what [`prepare`](Self::prepare) makes.
     pub(crate) fn stable_step(&self) -> f64 {
         let Some(derived) = self.derived.as_deref() else { return f64::INFINITY };
-        let solid = derived
-            .matter
-            .iter()
-            .map(|matter| stable_step(matter.swing + self.pace.swing, matter.damping.into(), SAFETY));
-        let limits = [1.0 / self.pace.braking, 0.2 / self.pace.approach].map(|limit| SAFETY * limit);
-        solid.chain(limits).filter(|limit| limit.is_finite()).fold(f64::INFINITY, f64::min)
+        let springs = derived.matter.iter().map(|matter| (matter.swing, f64::from(matter.damping) * matter.swing));
+        let springs = springs.fold((0.0, 0.0), |(swing, braking): (f64, f64), (s, b)| (swing.max(s), braking.max(b)));
+        let stable = stable_step(springs.0 + self.pace.swing, springs.1 + self.pace.braking, SAFETY);
+        if self.pace.approach > 0.0 { stable.min(CLOSER / self.pace.approach) } else { stable }
     }
 
     /// Looks for neighbours of molecules, if there are any and they have moved.
@@ -394,8 +397,8 @@ fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &P
     let range = body.range();
     let masses = &particles.mass[range.clone()];
     let sizes: Vec<Real> = masses.iter().map(|mass| libm::cbrtf(mass / material.density)).collect();
-    let young = material.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max);
-    let swing = solid::fastest_swing(&spring.bonds, &particles.rest[range.clone()], masses) * f64::from(young);
+    let young = phase::stiffest(material);
+    let swing = spring.swing * f64::from(young);
     let slowest = solid::slowest_swing(&particles.rest[range.clone()], young, material.density);
     // Stiffness times this is the damping: the slowest swing then has the damping that is asked for.
     let asked = 2.0 * f64::from(material.damping) / slowest;

@@ -18,25 +18,46 @@ pub(super) enum Strength {
     Masses(Real),
 }
 
-/// Attraction and repulsion over distance.
+/// Attraction and repulsion at the squares of even steps, each over the distance, and what they rise by to the next entry.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    parts: [f32; 2],
+    rise: [f32; 2],
+}
+
+/// Attraction and repulsion over the square of the distance: neither roots nor powers are needed.
 #[derive(Clone, Debug)]
 pub(super) struct PairTable {
     /// The law, distances in sizes.
     pub law: PairLaw,
     pub strength: Strength,
-    /// Forces at even distances up to the cut-off: attraction and repulsion.
-    forces: Vec<[f32; 2]>,
-    /// Energies there, both counted from the cut-off.
+    entries: Vec<Entry>,
+    /// Energies at the entries, both counted from the cut-off.
     energies: Vec<[f32; 2]>,
-    /// Entries per size.
+    /// Entries per square of a size.
     density: f32,
 }
 
-/// Attraction, repulsion and their slopes at a distance.
+/// Attraction and repulsion over the distance, and their slopes by the square of the distance.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pull {
-    pub force: [f32; 2],
-    pub slope: [f32; 2],
+    pub parts: [f32; 2],
+    pub slopes: [f32; 2],
+}
+
+impl Pull {
+    /// Force that pushes apart, over the distance, with factors on attraction and repulsion.
+    pub fn push(&self, factors: [f32; 2]) -> f32 {
+        self.parts[1] * factors[1] - self.parts[0] * factors[0]
+    }
+
+    /// How fast the force changes, along the line of a pair or across it, whichever is more; `square` is that of the
+    /// distance.
+    pub fn stiffness(&self, square: f32, factors: [f32; 2]) -> f32 {
+        let across = self.push(factors);
+        let along = across + 2.0 * square * (self.slopes[1] * factors[1] - self.slopes[0] * factors[0]);
+        along.abs().max(across.abs())
+    }
 }
 
 impl PairTable {
@@ -68,18 +89,30 @@ impl PairTable {
     }
 
     fn tabulate(law: PairLaw, strength: Strength, cutoff: f64, summation: Summation) -> Self {
-        let step = cutoff / (ENTRIES - 1) as f64;
-        let forces: Vec<[f64; 2]> = (0..ENTRIES).map(|k| law.parts(step * k as f64)).collect();
+        let step = cutoff * cutoff / (ENTRIES - 1) as f64;
+        // The first entry is never reached from outside: distances have a least value.
+        let distance = |k: usize| (step * (k as f64).max(0.5)).sqrt();
+        let forces: Vec<[f64; 2]> = (0..ENTRIES).map(|k| law.parts(distance(k))).collect();
+        let over = |k: usize| forces[k].map(|force| force / distance(k));
         let mut energies = vec![[0.0; 2]; ENTRIES];
         for k in (0..ENTRIES - 1).rev() {
-            energies[k] = std::array::from_fn(|part| {
-                energies[k + 1][part] + 0.5 * step * (forces[k][part] + forces[k + 1][part])
-            });
+            let way = distance(k + 1) - distance(k);
+            energies[k] =
+                std::array::from_fn(|part| energies[k + 1][part] + 0.5 * way * (forces[k][part] + forces[k + 1][part]));
         }
-        let narrow = |values: Vec<[f64; 2]>| values.into_iter().map(|pair| pair.map(|x| x as f32)).collect();
+        let entry = |k: usize| {
+            let (a, b) = (over(k), over(k + 1));
+            Entry { parts: a.map(|x| x as f32), rise: [b[0] - a[0], b[1] - a[1]].map(|x| x as f32) }
+        };
         // Sums over all molecules know no cut-off.
         let law = if summation == Summation::Cutoff { law } else { PairLaw { cutoff: None, ..law } };
-        Self { law, strength, forces: narrow(forces), energies: narrow(energies), density: (1.0 / step) as f32 }
+        Self {
+            law,
+            strength,
+            entries: (0..ENTRIES - 1).map(entry).collect(),
+            energies: energies.into_iter().map(|pair| pair.map(|x| x as f32)).collect(),
+            density: (1.0 / step) as f32,
+        }
     }
 
     /// Unit of length (m) and strength (N) of a pair with these sizes and masses.
@@ -93,26 +126,21 @@ impl PairTable {
         }
     }
 
-    /// Forces and slopes at a distance in sizes, for a strength of 1.
-    pub fn at(&self, distance: f32) -> Pull {
-        let place = distance * self.density;
-        let entry = place as usize;
-        if entry + 1 >= self.forces.len() {
-            return Pull::default();
-        }
-        let part = place - entry as f32;
-        let (a, b) = (self.forces[entry], self.forces[entry + 1]);
-        let rise = [b[0] - a[0], b[1] - a[1]];
+    /// Forces and slopes at a squared distance in sizes, for a strength of 1.
+    #[inline]
+    pub fn at(&self, square: f32) -> Pull {
+        let place = square * self.density;
+        let Some(entry) = self.entries.get(place as usize) else { return Pull::default() };
+        let part = place - (place as usize) as f32;
         Pull {
-            force: [a[0] + rise[0] * part, a[1] + rise[1] * part],
-            slope: [rise[0] * self.density, rise[1] * self.density],
+            parts: [entry.parts[0] + entry.rise[0] * part, entry.parts[1] + entry.rise[1] * part],
+            slopes: [entry.rise[0] * self.density, entry.rise[1] * self.density],
         }
     }
 
-    /// Energy at a distance in sizes, for a strength of 1 and a size of 1: attraction and repulsion.
-    pub fn energy(&self, distance: f32) -> [f32; 2] {
-        let entry = (distance * self.density) as usize;
-        let energy = self.energies.get(entry).copied().unwrap_or_default();
+    /// Energy at a squared distance in sizes, for a strength of 1 and a size of 1: attraction and repulsion.
+    pub fn energy(&self, square: f32) -> [f32; 2] {
+        let energy = self.energies.get((square * self.density) as usize).copied().unwrap_or_default();
         [-energy[0], energy[1]]
     }
 }
@@ -124,16 +152,22 @@ mod tests {
     #[test]
     fn the_table_is_the_law() {
         let table = PairTable::new(&Molecules::default(), 1e5, 0.1);
-        for k in 26..250 {
+        for k in 50..200 {
             let distance = 0.01 * f64::from(k);
             let [pull, push] = table.law.parts(distance);
-            let found = table.at(distance as f32).force;
-            // Linear between entries h = 0.0012 sizes apart: off by n (n + 1) h^2/(8 d^2) of a power n, 2e-4 at the most.
-            assert!((f64::from(found[0]) - pull).abs() < 2e-4 * (pull + 0.01), "{distance}");
-            assert!((f64::from(found[1]) - push).abs() < 2e-4 * (push + 0.01), "{distance}");
+            let found = table.at((distance * distance) as f32).parts.map(|part| f64::from(part) * distance);
+            // Linear between entries h = 0.002 squares apart: off by n (n + 2)/4 h^2/(8 d^4) of a power n, 2e-4 at a
+            // distance of a half.
+            assert!((found[0] - pull).abs() < 3e-4 * (pull + 0.01), "{distance}");
+            assert!((found[1] - push).abs() < 3e-4 * (push + 0.01), "{distance}");
         }
-        assert_eq!(table.at(2.5).force, [0.0; 2]);
-        assert_eq!(table.at(9.0).force, [0.0; 2]);
+        assert_eq!(table.at(4.0).parts, [0.0; 2]);
+        assert_eq!(table.at(81.0).parts, [0.0; 2]);
+        let wide = table.at(1.44);
+        let force = |d: f32| table.at(d * d).push([1.0; 2]) * d;
+        let slope = (force(1.205) - force(1.195)) / 0.01;
+        let stiffness = slope.abs().max(wide.push([1.0; 2]).abs());
+        assert!((wide.stiffness(1.44, [1.0; 2]) / stiffness - 1.0).abs() < 0.02);
     }
 
     #[test]
@@ -144,24 +178,24 @@ mod tests {
         let (length, strength) = table.units([1.0, 1.0], [2.0, 3.0]);
         assert_eq!((length, strength), (50.0, 6.0));
         let force = |d: f32| {
-            let parts = table.at(d / length).force;
-            strength * (parts[1] - parts[0])
+            let u = d / length;
+            strength * table.at(u * u).push([1.0; 2]) * u
         };
-        // 6 (-1/d + 1e4/d^3).
+        // 6 (-1/d + 1e4/d^3); the table has entries 0.018 squares of 50 apart.
         assert!(force(100.0).abs() < 1e-4);
-        assert!((force(50.0) - 6.0 * (0.08 - 0.02)).abs() < 1e-4, "{}", force(50.0));
+        assert!((force(50.0) - 6.0 * (0.08 - 0.02)).abs() < 2e-4, "{}", force(50.0));
     }
 
     #[test]
     fn energy_falls_by_the_work_of_the_force() {
         let table = PairTable::new(&Molecules::default(), 1e5, 0.1);
-        let total = |d: f32| table.energy(d)[0] + table.energy(d)[1];
+        let total = |d: f32| table.energy(d * d).iter().sum::<f32>();
         let (mut work, steps) = (0.0, 4000);
         for k in 0..steps {
-            let d = 0.8 + 1.2 * (k as f32 + 0.5) / steps as f32;
-            let force = table.at(d).force;
-            work += (force[1] - force[0]) * 1.2 / steps as f32;
+            let d = 0.8 + 1.0 * (k as f32 + 0.5) / steps as f32;
+            work += table.at(d * d).push([1.0; 2]) * d * 1.0 / steps as f32;
         }
-        assert!((total(0.8) - total(2.0) - work).abs() < 3e-3 * total(0.8).abs().max(1.0), "{work}");
+        // Energies are those of the entry below: off by the force over 0.001 sizes.
+        assert!((total(0.8) - total(1.8) - work).abs() < 0.01 * total(0.8).abs().max(1.0), "{work}");
     }
 }

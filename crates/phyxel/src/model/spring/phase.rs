@@ -40,18 +40,31 @@ impl SpringModel {
             free_molecules(spring, matter.range.clone(), particles);
             boil(matter.range.clone(), &material.heat, particles);
             let won = freeze(spring, matter.range.clone(), &matter.sizes, material, particles);
-            if won {
-                let (rest, masses) = (&particles.position[matter.range.clone()], &particles.mass[matter.range.clone()]);
-                let young = material.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max);
-                matter.swing = super::solid::fastest_swing(&spring.bonds, rest, masses) * f64::from(young);
+            if lost || won {
+                spring.swing = new_swing(spring, won, matter.range.clone(), particles);
+                matter.swing = spring.swing * f64::from(stiffest(material));
+                changed = true;
             }
-            changed |= lost || won;
         }
         if changed {
             derived.solid_ways = None;
         }
         self.derived = Some(derived);
     }
+}
+
+/// Largest Young's modulus at any temperature, Pa.
+pub(super) fn stiffest(material: &Material) -> Real {
+    material.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max)
+}
+
+/// The fastest swing after springs have gone or come: none without springs; that of the new ones if it is faster.
+fn new_swing(spring: &SpringBody, won: bool, range: Range<usize>, particles: &Particles) -> f64 {
+    if !won {
+        return if spring.bonds.is_empty() { 0.0 } else { spring.swing };
+    }
+    let found = super::solid::fastest_swing(&spring.bonds, &particles.position[range.clone()], &particles.mass[range]);
+    found.max(spring.swing)
 }
 
 /// Permanent stretch of springs beyond the yield strain (O'Brien et al. 2002, as `[MHTG05]` eq. 15 uses it).

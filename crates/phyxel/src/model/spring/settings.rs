@@ -64,7 +64,7 @@ impl Default for Molecules {
             bluntness: 0.0,
             collision: 0.0,
             strengths: None,
-            cutoff: 2.5,
+            cutoff: 2.0,
             summation: Summation::Cutoff,
         }
     }

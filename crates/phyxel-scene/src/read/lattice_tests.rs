@@ -1,0 +1,50 @@
+//! Settings of springs: what is right is read, what is wrong is said.
+
+use super::tests::{problems, read};
+use crate::scene::ModelDescription;
+use phyxel::model::spring::Summation;
+
+/// A body of springs with more lines.
+fn lattice_problems(lines: &str) -> Vec<String> {
+    problems(&format!(
+        "[[bodies]]\nname = 'a'\nmodel = 'spring'\nmaterial = 'wax'\nspacing = 1\nshape = {{ kind = 'sphere', radius = 4 }}\n{lines}"
+    ))
+}
+
+#[test]
+fn settings_of_springs_are_read() {
+    let text = "version = 1\nduration = 1\n[[bodies]]\nname = 'a'\nmodel = 'spring'\nmaterial = 'wax'\nspacing = 1\n\
+        shape = { kind = 'sphere', radius = 4 }\nlattice = { cell = [1, 1.1, 0.9], weights = [2, 1, 1], refreeze = true, \
+        diagonal_conductivity = 3, molecules = { exponents = [2, 4], attraction = 1, repulsion = 1e4, summation = 'tree', \
+        opening = 0.7, cutoff = 4 }, gas = { lift = 1.5 } }";
+    let scene = read(text).unwrap();
+    let ModelDescription::Spring { cell, settings } = &scene.bodies[0].model else { panic!() };
+    assert_eq!((*cell, settings.weights, settings.refreeze), (Some([1.0, 1.1, 0.9]), [2.0, 1.0, 1.0], true));
+    let molecules = settings.molecules;
+    assert_eq!((molecules.exponents, molecules.strengths, molecules.cutoff), ([2.0, 4.0], Some([1.0, 1.0e4]), 4.0));
+    assert_eq!(molecules.summation, Summation::Tree { opening: 0.7 });
+    assert_eq!((settings.gas.lift, settings.gas.repulsion), (1.5, 2.0));
+    assert_eq!(lattice_problems(""), [""; 0]);
+}
+
+#[test]
+fn wrong_settings_of_springs_are_named() {
+    let start = "scenes/x.toml:9: bodies[0] \"a\"";
+    for (lines, problem) in [
+        ("matching = {}", ".matching: holds settings of the model \"shape\", which this body does not use"),
+        ("sampler = 'ccp'", ".sampler: is \"ccp\", but a body of springs is a lattice; leave the sampler out"),
+        ("lattice = { cell = [2, 1, 1] }", ".lattice.cell: is [2, 1, 1], too far from a cube"),
+        ("lattice = { cell = [1, 1] }", ".lattice.cell: is a list of 2, but must be [x, y, z]"),
+        (
+            "lattice = { molecules = { exponents = [4, 2] } }",
+            "exponents: is [4, 2], but the repulsion must have the larger",
+        ),
+        ("lattice = { molecules = { attraction = 1 } }", "has one of \"attraction\" and \"repulsion\"; give both"),
+        ("lattice = { molecules = { opening = 0.5 } }", "has \"opening\", which only summation = \"tree\" uses"),
+        ("lattice = { gas = 3 }", ".lattice.gas: is 3, but must be a table such as"),
+        ("skin = { kind = 'mesh' }", ".skin: is a mesh, which a body of springs cannot carry"),
+    ] {
+        let found = lattice_problems(lines);
+        assert!(found.len() == 1 && found[0].starts_with(start) && found[0].contains(problem), "{lines}: {found:?}");
+    }
+}
