@@ -23,8 +23,9 @@ pub struct PairLaw {
     pub cutoff: Option<[f64; 2]>,
 }
 
-/// Distances are not taken as smaller than this part of the collision radius.
-pub const CLOSEST: f64 = 0.25;
+/// Distances are not taken as smaller than this part of the collision radius. A melt never comes so close; particles of a
+/// crushed solid may, and must not be shot apart when it melts.
+pub const CLOSEST: f64 = 0.4;
 
 impl PairLaw {
     /// The two parts of the force at a distance: attraction and repulsion, both at least 0.
@@ -159,7 +160,7 @@ mod tests {
         let hard = PairLaw { radius: 60.0, collision: 2.0, ..SOURCE };
         assert_eq!(hard.parts(60.0), SOURCE.parts(60.0));
         assert!((hard.parts(30.0)[1] / SOURCE.parts(30.0)[1] - 4.0).abs() < 1e-12);
-        assert_eq!(hard.parts(0.0), hard.parts(15.0));
+        assert_eq!(hard.parts(0.0), hard.parts(24.0));
     }
 
     #[test]

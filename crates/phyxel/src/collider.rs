@@ -77,7 +77,7 @@ impl Collider {
                 let most = reach.max(mesh_depth(mesh));
                 project(&**mesh, point, mesh.project_local_point_with_max_dist(point, false, most)?)
             }
-            Self::Grid(grid) => grid.nearness(point)?,
+            Self::Grid(grid) => grid.nearness(point),
         };
         (found.distance <= reach).then_some(found)
     }
@@ -136,12 +136,23 @@ impl DistanceGrid {
             && self.values.iter().all(|value| value.is_finite())
     }
 
-    fn nearness(&self, point: Vec3) -> Option<Nearness> {
+    /// Nearness of the surface. Outside the grid the distance is the least that it can be: the surface is in the grid, so
+    /// the way to the grid and that from there make a right angle or a wider one.
+    fn nearness(&self, point: Vec3) -> Nearness {
         let top = Vec3::from_array(self.counts.map(|n| (n - 1) as Real));
         let place = (point - self.origin) / self.cell;
-        if place.cmplt(Vec3::ZERO).any() || place.cmpgt(top).any() {
-            return None;
+        let inside = place.clamp(Vec3::ZERO, top);
+        let found = self.nearness_inside(inside, top);
+        if inside == place {
+            return found;
         }
+        let (away, beyond) = ((place - inside) * self.cell, found.distance.max(0.0));
+        let distance = (away.length_squared() + beyond * beyond).sqrt();
+        Nearness { distance, normal: (away + found.normal * beyond).try_normalize().unwrap_or(found.normal) }
+    }
+
+    /// The same for a place in the grid, in cells from its first corner.
+    fn nearness_inside(&self, place: Vec3, top: Vec3) -> Nearness {
         let base = place.floor().min(top - Vec3::ONE);
         let [u, v, w] = (place - base).to_array();
         let [i, j, k] = base.to_array().map(|x| x as usize);
@@ -157,7 +168,7 @@ impl DistanceGrid {
         let distance = mix(mix(a, b, v), mix(d, e, v), w);
         let slope_x = mix(mix(x00[1] - x00[0], x10[1] - x10[0], v), mix(x01[1] - x01[0], x11[1] - x11[0], v), w);
         let slope = Vec3::new(slope_x, mix(b - a, e - d, w), mix(d, e, v) - mix(a, b, v));
-        Some(Nearness { distance, normal: slope.try_normalize().unwrap_or(Vec3::Y) })
+        Nearness { distance, normal: slope.try_normalize().unwrap_or(Vec3::Y) }
     }
 }
 
@@ -207,6 +218,21 @@ mod tests {
         for point in [Vec3::new(0.1, 0.7, 1.9), Vec3::new(2.0, 2.0, 2.0), Vec3::ZERO] {
             check(&Geometry::Grid(Arc::new(grid.clone())), point, point.dot(normal) - 0.7, normal);
         }
-        assert!(grid.nearness(Vec3::splat(-0.1)).is_none(), "outside the grid there is nothing");
+        let outside = grid.nearness(Vec3::new(-0.3, 1.0, 1.0));
+        assert!((outside.distance - (0.3f32 * 0.3 + 0.4 * 0.4).sqrt()).abs() < 0.3, "{outside:?}");
+    }
+
+    #[test]
+    fn outside_its_grid_a_form_is_as_near_as_it_can_be_and_never_farther_than_it_is() {
+        let at = |i: usize| Vec3::new((i % 9) as Real, (i / 9 % 9) as Real, (i / 81) as Real) * 0.3 - 1.2;
+        let values = (0..729).map(|i| at(i).length() - 1.0).collect();
+        let grid = DistanceGrid { origin: Vec3::splat(-1.2), cell: 0.3, counts: [9; 3], values };
+        for point in [Vec3::new(5.0, 0.0, 0.0), Vec3::new(1.3, 1.0, -0.4), Vec3::new(-3.0, 2.0, 9.0)] {
+            let found = grid.nearness(point);
+            let exact = point.length() - 1.0;
+            // Linear interpolation of a ball bulges by cell^2/4 at most.
+            assert!(found.distance <= exact + 0.03 && found.distance > 0.9 * exact - 0.1, "{point}: {found:?}");
+            assert!(found.normal.dot(point.normalize()) > 0.9, "{point}: {found:?}");
+        }
     }
 }

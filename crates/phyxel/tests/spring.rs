@@ -438,3 +438,94 @@ fn a_spinning_bar_can_be_cut_removed_and_resumed() {
     step(&mut world, 1e-3, &mut times).unwrap();
     assert_eq!(world.frame().bodies.len(), 1);
 }
+
+/// Holds all particles: steps for heat alone may be longer than springs could bear.
+fn still(body: NewBody) -> NewBody {
+    NewBody { held: (0..body.samples.len() as u32).collect(), ..body }
+}
+
+/// Largest error of a bar whose temperature is a cosine along an axis, when it should have halved, relative to its height.
+fn cosine_error(counts: [u32; 3], edges: [f32; 3], axis: usize, conductivity: Vec3, diagonals: f32) -> f64 {
+    let heat = Heat { conductivity, softening: None, melting: None, ..GOOP };
+    let mut world = space(warm(heat));
+    let settings = SpringSettings { diagonal_conductivity: diagonals, ..SpringSettings::default() };
+    world.add_body(still(lattice("bar", counts, edges, settings))).unwrap();
+    let length = f64::from(counts[axis]) * f64::from(edges[axis]);
+    let wave = std::f64::consts::PI / length;
+    let rest = world.particles().rest.clone();
+    let shape = |x: f32| 100.0 * (wave * (f64::from(x) + 0.5 * length)).cos();
+    (0..rest.len()).for_each(|i| set_temperature(&mut world, i, shape(rest[i][axis]) as f32));
+    // Four diagonals of a cube lead along an axis, each sqrt(2) edges long through the area of a face.
+    let effective = f64::from(conductivity[axis]) + 4.0 / 2.0f64.sqrt() * f64::from(diagonals);
+    let time = 2.0f64.ln() / (effective / (1000.0 * 100.0) * wave * wave);
+    run(&mut world, (time / 2000.0) as f32, 2000);
+    let found = world.frame().particles.temperature;
+    let off = (0..rest.len()).map(|i| (f64::from(found[i]) - 0.5 * shape(rest[i][axis])).abs());
+    // Warm and cold halves cancel, so the heat that is there is no measure: that of the warm half is.
+    let totals = world.frame().totals;
+    assert!((totals.heat_in - totals.energy.heat).abs() < 1e-9 * totals.mass * 100.0 * 100.0);
+    off.fold(0.0, f64::max) / 100.0
+}
+
+#[test]
+fn heat_on_a_lattice_fades_at_its_rate_with_an_error_of_second_order_along_every_axis() {
+    let errors = [8, 16].map(|count| cosine_error([count, 2, 2], [1.0 / count as f32; 3], 0, Vec3::splat(2.0), 0.0));
+    let order = (errors[0] / errors[1]).log2();
+    // Central differences: off by (pi h)^2/12 of the rate, so ln 2/2 times that of the height.
+    assert!(errors[0] < 1.1 * (std::f64::consts::PI / 8.0).powi(2) / 12.0 * 0.347, "{errors:?}");
+    assert!((order - 2.0).abs() < 0.2, "{errors:?}");
+    // Other conductivities along the axes, box-shaped cells, and diagonals that conduct too.
+    let cells = [0.1, 0.09, 0.11];
+    let conductivity = Vec3::new(8.0, 2.0, 0.5);
+    for axis in 0..3 {
+        let mut counts = [1, 1, 1];
+        counts[axis] = 12;
+        let error = cosine_error(counts, cells, axis, conductivity, 0.0);
+        assert!(error < 0.003, "{axis}: {error}");
+    }
+    let error = cosine_error([12, 3, 3], [0.1; 3], 0, Vec3::splat(1.0), 0.5);
+    assert!(error < 0.003, "{error}");
+}
+
+#[test]
+fn a_kept_face_and_one_that_gives_heat_to_air_end_at_the_closed_form() {
+    use phyxel::heating::{Exchange, Heating};
+    let heat = Heat { conductivity: Vec3::splat(2.0), softening: None, melting: None, ..GOOP };
+    let mut world = space(warm(heat));
+    world.add_body(still(lattice("bar", [4, 10, 4], [0.1; 3], SpringSettings::default()))).unwrap();
+    let low = phyxel::command::Region::Box { min: Vec3::new(-9.0, -0.51, -9.0), max: Vec3::new(9.0, -0.49, 9.0) };
+    let kept = Heating { region: low, temperature: Some(100.0), ..Heating::new("kept", "bar") };
+    let air = Exchange { coefficient: 5.0, ambient: 20.0 };
+    let cooled = Heating { facing: Some(Vec3::Y), exchange: Some(air), ..Heating::new("air", "bar") };
+    world.add_heating(kept).unwrap();
+    world.add_heating(cooled).unwrap();
+    run(&mut world, 2e5, 50);
+    // 1 m of 2 W/(m K) and a film of 5 W/(m2 K): 80 degrees over 0.5 + 0.2 m2 K/W; a fourteenth of the drop per tenth.
+    let found = world.frame().particles.temperature;
+    for (i, rest) in world.particles().rest.clone().iter().enumerate() {
+        let expected = 100.0 - 80.0 / 0.7 * 0.5 * (rest.y + 0.5);
+        assert!((found[i] - expected).abs() < 0.01, "{} instead of {expected}", found[i]);
+    }
+    assert!(world.frame().totals.balance_error.abs() < 1e-9);
+}
+
+#[test]
+fn bodies_of_different_models_in_contact_reach_the_temperature_that_their_capacities_say() {
+    let heat = Heat { conductivity: Vec3::splat(50.0), softening: None, melting: None, ..GOOP };
+    let mut world = space(warm(heat));
+    let mut springs = lattice("springs", [2, 2, 2], [0.1; 3], SpringSettings::default());
+    springs.temperature = 50.0;
+    world.add_body(still(springs)).unwrap();
+    // Particles of both are balls of radius 0.05 m: 0.1 + 0.05 + 0.05 from middle to middle of the layers that touch.
+    let mut shape = body("shape", block([3, 3, 3], 0.1), settings(phyxel::model::shape::ShapeMode::Rigid, [1; 3]));
+    shape.pose.at = Vec3::new(0.0, 0.3, 0.0);
+    shape.temperature = 10.0;
+    world.add_body(still(shape)).unwrap();
+    run(&mut world, 100.0, 200);
+    // 8 kg at 50 and 27 kg at 10 degrees, of the same specific heat.
+    let common = (8.0 * 50.0 + 27.0 * 10.0) / 35.0;
+    for t in world.frame().particles.temperature {
+        assert!((t - common).abs() < 0.01, "{t} instead of {common}");
+    }
+    assert!(world.frame().totals.balance_error.abs() < 1e-9);
+}

@@ -119,6 +119,9 @@ fn check(world: &World, enthalpy: &[f64], context: &StepContext) -> Result<(), S
 }
 
 fn prepare_layout(world: &mut World) {
+    for model in &mut world.models {
+        model.find_ways(&world.bodies, &world.materials, &world.particles);
+    }
     let ways: Vec<Arc<Ways>> = world.models.iter().filter_map(|model| model.ways()).cloned().collect();
     if !world.scratch.heat.is_made_of(world, &ways) {
         world.scratch.heat = Layout::new(world, ways);

@@ -190,6 +190,15 @@ impl Model {
         }
     }
 
+    /// Finds ways for heat that change from step to step.
+    pub(crate) fn find_ways(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        match self {
+            // Its ways stay as long as the description.
+            Self::Shape(_) => (),
+            Self::Spring(spring) => spring.find_ways(bodies, materials, particles),
+        }
+    }
+
     /// Ways for heat inside its bodies, and the faces that its particles expose; `None` before it is prepared. The
     /// model makes new ones when they change.
     pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {

@@ -1,6 +1,6 @@
 //! Molecules: forces between those near each other, viscosity, and ways for heat.
 
-use super::pair_table::PairTable;
+use super::pair_table::{PairTable, Strength};
 use super::settings::Summation;
 use crate::Real;
 use crate::grid::{Dot, close_pairs, close_pairs_within};
@@ -13,6 +13,8 @@ use phyxel_laws::molecular::{conductance_for_conductivity, damping_for_viscosity
 const GRAIN: usize = 512;
 /// Solid particles that are soft keep apart below this distance, in sizes.
 const CORE: Real = 0.75;
+/// Below this distance, in sizes, they are pushed apart no more strongly.
+const CORE_FLOOR: Real = 0.6;
 /// Viscosity and conduction reach this far, in sizes.
 pub(super) const REACH: Real = 2.0;
 /// Neighbours are looked for this much farther than needed, in sizes, so that they last for several steps.
@@ -158,6 +160,22 @@ pub(super) struct Member {
     pub conductivity: Real,
 }
 
+/// What every pair needs to know of a member, close together in memory.
+#[derive(Clone, Copy, Debug)]
+struct Mote {
+    position: Vec3,
+    size: Real,
+    velocity: Vec3,
+    viscosity: Real,
+}
+
+impl Mote {
+    fn of(member: &Member) -> Self {
+        let &Member { position, size, velocity, viscosity, .. } = member;
+        Self { position, size, velocity, viscosity }
+    }
+}
+
 /// What the neighbours of a member do to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Effect {
@@ -184,30 +202,55 @@ pub(super) struct Pairs<'a> {
 impl Pairs<'_> {
     /// Effects of all neighbours on all members.
     pub fn effects(&self) -> Vec<Effect> {
+        let motes = parallel::map(self.members.len(), GRAIN, |place| Mote::of(&self.members[place]));
+        // Most melts are alike throughout; then what is not in a mote need not be looked at.
+        if self.is_plain() { self.effects_of::<true>(&motes) } else { self.effects_of::<false>(&motes) }
+    }
+
+    /// Whether all members are molecules of one body, with the usual strengths, and their law has a cut-off.
+    fn is_plain(&self) -> bool {
+        let Some(first) = self.members.first() else { return true };
+        let (table, summation) = self.laws[first.body as usize];
+        let alike = |m: &Member| m.body == first.body && m.kind == Kind::Molecule && m.factors == [1.0; 2];
+        let is_usual = matches!(table.strength, Strength::Modulus(_)) && summation == Summation::Cutoff;
+        is_usual && self.members.iter().all(alike)
+    }
+
+    fn effects_of<const PLAIN: bool>(&self, motes: &[Mote]) -> Vec<Effect> {
         let thickness = damping_for_viscosity(REACH.into()) as Real;
-        parallel::map(self.members.len(), GRAIN, |place| {
-            let me = &self.members[place];
+        parallel::map(motes.len(), GRAIN, |place| {
             let mut effect = Effect::default();
             for &other in self.neighbours.of(place) {
-                let up = if (other as usize) < place { Vec3::Y } else { Vec3::NEG_Y };
-                self.add(me, &self.members[other as usize], up, thickness, &mut effect);
+                self.add::<PLAIN>(motes, [place, other as usize], thickness, &mut effect);
             }
             effect
         })
     }
 
     /// Adds what a neighbour does. Molecules at one place part upwards and downwards, by their order.
-    #[inline]
-    fn add(&self, me: &Member, other: &Member, up: Vec3, thickness: Real, effect: &mut Effect) {
+    #[inline(always)]
+    fn add<const PLAIN: bool>(&self, motes: &[Mote], pair: [usize; 2], thickness: Real, effect: &mut Effect) {
+        let (me, other) = (&motes[pair[0]], &motes[pair[1]]);
         let size = 0.5 * (me.size + other.size);
         let mut between = me.position - other.position;
         let mut square = between.length_squared();
         if square < 1e-12 * size * size {
+            let up = if pair[1] < pair[0] { Vec3::Y } else { Vec3::NEG_Y };
             between = up * (1e-6 * size);
             square = 1e-12 * size * size;
         }
-        let fluid = me.kind == Kind::Molecule || other.kind == Kind::Molecule;
-        let (push, stiffness) = self.push(me, other, square, fluid);
+        let [mine, yours] = pair.map(|place| &self.members[if PLAIN { 0 } else { place }]);
+        let fluid = PLAIN || mine.kind == Kind::Molecule || yours.kind == Kind::Molecule;
+        let (push, stiffness) = if PLAIN {
+            let (table, _) = self.laws[mine.body as usize];
+            let (length, strength) = table.units([me.size, other.size], [0.0; 2]);
+            let square = square / (length * length);
+            let pull = table.at(square);
+            let unit = strength / length;
+            (unit * pull.push([1.0; 2]), unit * pull.stiffness(square, [1.0; 2]))
+        } else {
+            self.push(mine, yours, square, fluid)
+        };
         effect.force += between * push;
         effect.stiffness += stiffness;
         let reach = REACH * size;
@@ -216,7 +259,9 @@ impl Pairs<'_> {
             let closing = -(me.velocity - other.velocity).dot(between) / distance;
             effect.approach = effect.approach.max(closing / size);
             if fluid {
-                let damping = thickness * size * pair_viscosity(me, other) * nearness(distance / reach);
+                let viscosity =
+                    if PLAIN { 0.5 * (me.viscosity + other.viscosity) } else { pair_viscosity(mine, yours) };
+                let damping = thickness * size * viscosity * nearness(distance / reach);
                 effect.force += between * (damping * closing / distance);
                 effect.damping += damping;
                 effect.lost += 0.5 * damping * closing * closing;
@@ -225,7 +270,7 @@ impl Pairs<'_> {
     }
 
     /// Force that pushes a pair apart over its distance (N/m), and its stiffness (N/m).
-    #[inline]
+    #[inline(always)]
     fn push(&self, me: &Member, other: &Member, square: Real, fluid: bool) -> (Real, Real) {
         let mine = self.push_by(me.body, me, other, square, fluid);
         if me.body == other.body {
@@ -235,7 +280,7 @@ impl Pairs<'_> {
         (0.5 * (mine.0 + theirs.0), 0.5 * (mine.1 + theirs.1))
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_by(&self, body: u32, me: &Member, other: &Member, square: Real, fluid: bool) -> (Real, Real) {
         let (table, summation) = self.laws[body as usize];
         let (length, strength) = table.units([me.size, other.size], [me.mass, other.mass]);
@@ -309,15 +354,17 @@ impl Pairs<'_> {
     }
 }
 
-/// Soft solid particles repel each other within their core only.
+/// Soft solid particles repel each other within their core only, and not more the closer they are once they are very close:
+/// springs may have let them come there before they softened, and what pushes them apart then must not be a shot.
 fn push_by_core(table: &PairTable, square: Real, unit: Real) -> (Real, Real) {
     if square >= CORE * CORE {
         return (0.0, 0.0);
     }
     let repulsion = [0.0, 1.0];
-    let (here, rim) = (table.at(square), table.at(CORE * CORE));
-    let push = here.push(repulsion) - rim.push(repulsion) * CORE / square.sqrt().max(0.1);
-    (unit * push.max(0.0), unit * here.stiffness(square, repulsion))
+    let floor = square.max(CORE_FLOOR * CORE_FLOOR);
+    let (here, rim) = (table.at(floor), table.at(CORE * CORE));
+    let force = here.push(repulsion) * floor.sqrt() - rim.push(repulsion) * CORE;
+    (unit * force / square.sqrt().max(0.1), unit * here.stiffness(floor, repulsion))
 }
 
 /// Viscosity between two members: that of the molecule where the other is solid.

@@ -22,7 +22,7 @@ use self::solid::Stiffness;
 use self::tree::Tree;
 use crate::Real;
 use crate::body::{Body, BodyId};
-use crate::heat::{Link, Ways};
+use crate::heat::Ways;
 use crate::material::{Heat, Material};
 use crate::parallel;
 use crate::particles::{Flags, Particles, Phase};
@@ -38,6 +38,8 @@ use std::sync::Arc;
 const GRAIN: usize = 1024;
 /// Part of the limit of stability that a step may take.
 const SAFETY: f64 = 0.8;
+/// Strain of a spring beyond which directions are no longer those at rest.
+const DISTORTED: Real = 0.25;
 /// Molecules may come closer by so many sizes in a step.
 const CLOSER: f64 = 0.2;
 /// Largest damping of the fastest swing of a lattice, as a part of critical damping; more would make steps short.
@@ -53,10 +55,29 @@ struct SpringBody {
     id: BodyId,
     settings: SpringSettings,
     bonds: Bonds,
-    /// Square of the fastest swing for a Young's modulus of 1 Pa, 1/s2. Springs that go make none faster.
-    swing: f64,
+    swings: Swings,
+    /// The same as it was at first: damping goes by it.
+    first_swings: Swings,
+    /// Whether springs are drawn so far that their directions are no longer those at rest.
+    distorted: bool,
     broken: u64,
     merged: u64,
+}
+
+/// Squares of the fastest swings for a Young's modulus of 1 Pa, 1/s2. Springs that go make none faster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Swings {
+    /// With springs in the directions they were made in.
+    ordered: f64,
+    /// With springs in any direction.
+    wild: f64,
+}
+
+impl SpringBody {
+    /// Square of the fastest swing at present, for a Young's modulus of 1 Pa, 1/s2.
+    fn swing(&self) -> f64 {
+        if self.distorted { self.swings.wild } else { self.swings.ordered }
+    }
 }
 
 /// What molecules allow in the next step, by how they moved in the last one.
@@ -87,6 +108,8 @@ struct Derived {
     solid_ways: Option<Arc<Ways>>,
     /// All ways for heat.
     ways: Arc<Ways>,
+    /// Particles with neighbours, at the start of the step.
+    members: Vec<Member>,
     /// What each particle of the model is, when neighbours were last looked for.
     kinds: Vec<Kind>,
     neighbours: Neighbours,
@@ -100,7 +123,7 @@ struct Matter {
     sizes: Vec<Real>,
     /// Damping force over change of elastic force, s.
     damping: Real,
-    /// Square of the fastest swing of the cold lattice, 1/s2.
+    /// Square of the fastest swing of the springs, as stiff as they ever are, 1/s2.
     swing: f64,
     table: PairTable,
 }
@@ -113,8 +136,17 @@ impl SpringModel {
             Some(springs) => Bonds::of_cells(&settings.cells, &springs, settings.weights, rest),
             None => Bonds::of_springs(rest.len(), &[]),
         };
-        let swing = solid::fastest_swing(&bonds, rest, &particles.mass[body.range()]);
-        self.bodies.push(SpringBody { id, settings, bonds, swing, broken: 0, merged: 0 });
+        let swings = solid::fastest_swings(&bonds, rest, &particles.mass[body.range()]);
+        self.bodies.push(SpringBody {
+            id,
+            settings,
+            bonds,
+            swings,
+            first_swings: swings,
+            distorted: false,
+            broken: 0,
+            merged: 0,
+        });
         self.refresh();
     }
 
@@ -206,24 +238,25 @@ impl SpringModel {
     ) {
         let Some(mut derived) = self.derived.take() else { return };
         particles.force.resize(particles.mass.len(), Vec3::ZERO);
-        for (spring, matter) in self.bodies.iter().zip(&derived.matter) {
+        for (spring, matter) in self.bodies.iter_mut().zip(&mut derived.matter) {
             let body = &bodies[spring.id.0 as usize];
             let material = &materials[body.material.0 as usize];
             let enthalpy = &particles.enthalpy[matter.range.clone()];
             let stiffness = Stiffness::of(material, body.rest_temperature, enthalpy);
-            solid::add_forces(&spring.bonds, matter.range.clone(), matter.damping, &stiffness, particles);
+            let range = matter.range.clone();
+            let drawn = solid::add_forces(&spring.bonds, range, matter.damping, &stiffness, particles);
+            spring.distorted = drawn > DISTORTED;
+            matter.swing = spring.swing() * f64::from(phase::stiffest(material));
             if material.heat.from_work.damping > 0.0 {
                 let part = f64::from(material.heat.from_work.damping) * f64::from(context.dt);
                 solid::note_heat(&spring.bonds, matter.range.clone(), matter.damping, &stiffness, particles, part);
             }
         }
-        let links = self.exert_melt(&mut derived, bodies, materials, particles, context);
-        self.collect_ways(&mut derived, links, bodies, materials, particles);
+        self.exert_melt(&mut derived, bodies, materials, particles, context);
         self.derived = Some(derived);
     }
 
-    /// Forces of molecules, the heat that viscosity makes, and what they allow for the next step; ways for heat between
-    /// them.
+    /// Forces of molecules, the heat that viscosity makes, and what they allow for the next step.
     fn exert_melt(
         &mut self,
         derived: &mut Derived,
@@ -231,10 +264,11 @@ impl SpringModel {
         materials: &[Material],
         particles: &mut Particles,
         context: &StepContext,
-    ) -> Vec<Link> {
+    ) {
         self.pace = Pace::default();
+        derived.members.clear();
         if derived.neighbours.members.is_empty() {
-            return Vec::new();
+            return;
         }
         let members = self.gather_members(derived, bodies, materials, particles);
         let laws = self.laws(&derived.matter);
@@ -249,7 +283,6 @@ impl SpringModel {
             let tree = Tree::new(&members, tree::molecules_of(&members, place as u32));
             tree.forces(table, opening).into_iter().for_each(|(k, force)| effects[k as usize].force += force);
         }
-        let links = pairs.links();
         let warming = |i: u32| {
             let body = &bodies[particles.body[i as usize].0 as usize];
             f64::from(materials[body.material.0 as usize].heat.from_work.damping) * f64::from(context.dt)
@@ -267,7 +300,7 @@ impl SpringModel {
             self.pace.braking = self.pace.braking.max(2.0 * f64::from(effect.damping) / mass);
             self.pace.approach = self.pace.approach.max(effect.approach.into());
         }
-        links
+        derived.members = members;
     }
 
     fn laws<'a>(&self, matter: &'a [Matter]) -> Vec<(&'a PairTable, Summation)> {
@@ -317,15 +350,12 @@ impl SpringModel {
         })
     }
 
-    /// Ways for heat along springs, made anew only when springs have gone or come, and those of molecules.
-    fn collect_ways(
-        &self,
-        derived: &mut Derived,
-        molecular: Vec<Link>,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) {
+    /// Finds the ways for heat of this step: along springs, made anew only when springs have gone or come, and between
+    /// molecules.
+    pub(crate) fn find_ways(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        let Some(mut derived) = self.derived.take() else { return };
+        let laws = self.laws(&derived.matter);
+        let molecular = Pairs { neighbours: &derived.neighbours, members: &derived.members, laws: &laws }.links();
         let solid = match &derived.solid_ways {
             Some(ways) => ways.clone(),
             None => {
@@ -344,6 +374,7 @@ impl SpringModel {
             let links = molecular.into_iter().chain(solid.links.iter().copied()).collect();
             Arc::new(Ways { links, faces: solid.faces.clone() })
         };
+        self.derived = Some(derived);
     }
 
     /// Ways for heat inside its bodies.
@@ -398,18 +429,18 @@ fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &P
     let masses = &particles.mass[range.clone()];
     let sizes: Vec<Real> = masses.iter().map(|mass| libm::cbrtf(mass / material.density)).collect();
     let young = phase::stiffest(material);
-    let swing = spring.swing * f64::from(young);
+    let first_swing = spring.first_swings.ordered * f64::from(young);
     let slowest = solid::slowest_swing(&particles.rest[range.clone()], young, material.density);
     // Stiffness times this is the damping: the slowest swing then has the damping that is asked for.
     let asked = 2.0 * f64::from(material.damping) / slowest;
-    let most = 2.0 * MOST_DAMPING / swing.sqrt().max(1e-30);
+    let most = 2.0 * MOST_DAMPING / first_swing.sqrt().max(1e-30);
     let bulk = material.fluid.bulk_modulus.unwrap_or(MELT_STIFFNESS * young / (3.0 * (1.0 - 2.0 * POISSON_RATIO)));
     Matter {
         table: PairTable::new(&spring.settings.molecules, bulk, body.spacing),
         range,
         sizes,
         damping: asked.min(most) as Real,
-        swing,
+        swing: spring.swing() * f64::from(young),
     }
 }
 

@@ -115,6 +115,7 @@ impl PairTable {
         }
     }
 
+    #[inline(always)]
     /// Unit of length (m) and strength (N) of a pair with these sizes and masses.
     pub fn units(&self, sizes: [Real; 2], masses: [Real; 2]) -> (Real, Real) {
         match self.strength {
@@ -127,7 +128,7 @@ impl PairTable {
     }
 
     /// Forces and slopes at a squared distance in sizes, for a strength of 1.
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, square: f32) -> Pull {
         let place = square * self.density;
         let Some(entry) = self.entries.get(place as usize) else { return Pull::default() };

@@ -1,17 +1,16 @@
 //! Melting, breaking, freezing, boiling; permanent stretch.
 
 use super::bonds::{Bond, Path, Spring, Way};
-use super::solid::{Stiffness, draw};
-use super::{GRAIN, SpringBody, SpringModel};
+use super::melt::Neighbours;
+use super::solid::{Stiffness, draw, fastest_swings};
+use super::{GRAIN, Matter, SpringBody, SpringModel, Swings};
 use crate::Real;
 use crate::body::Body;
-use crate::grid::{Dot, close_pairs_within};
 use crate::material::{Heat, Material};
 use crate::parallel;
 use crate::particles::{Particles, Phase};
 use crate::step::StepContext;
 use glam::Vec3;
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Cold molecules nearer than this, in sizes, freeze to each other. In a closest packing the nearest are 1.12 sizes apart
@@ -39,10 +38,10 @@ impl SpringModel {
             let lost = lose_springs(spring, body, material, particles);
             free_molecules(spring, matter.range.clone(), particles);
             boil(matter.range.clone(), &material.heat, particles);
-            let won = freeze(spring, matter.range.clone(), &matter.sizes, material, particles);
+            let won = freeze(spring, matter, &derived.neighbours, material, particles);
             if lost || won {
-                spring.swing = new_swing(spring, won, matter.range.clone(), particles);
-                matter.swing = spring.swing * f64::from(stiffest(material));
+                spring.swings = new_swings(spring, won, matter.range.clone(), particles);
+                matter.swing = spring.swing() * f64::from(stiffest(material));
                 changed = true;
             }
         }
@@ -58,13 +57,13 @@ pub(super) fn stiffest(material: &Material) -> Real {
     material.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max)
 }
 
-/// The fastest swing after springs have gone or come: none without springs; that of the new ones if it is faster.
-fn new_swing(spring: &SpringBody, won: bool, range: Range<usize>, particles: &Particles) -> f64 {
+/// The fastest swings after springs have gone or come: none without springs; those of the new ones if they are faster.
+fn new_swings(spring: &SpringBody, won: bool, range: Range<usize>, particles: &Particles) -> Swings {
     if !won {
-        return if spring.bonds.is_empty() { 0.0 } else { spring.swing };
+        return if spring.bonds.is_empty() { Swings::default() } else { spring.swings };
     }
-    let found = super::solid::fastest_swing(&spring.bonds, &particles.position[range.clone()], &particles.mass[range]);
-    found.max(spring.swing)
+    let found = fastest_swings(&spring.bonds, &particles.position[range.clone()], &particles.mass[range]);
+    Swings { ordered: found.ordered.max(spring.swings.ordered), wild: found.wild.max(spring.swings.wild) }
 }
 
 /// Permanent stretch of springs beyond the yield strain (O'Brien et al. 2002, as `[MHTG05]` eq. 15 uses it).
@@ -150,35 +149,45 @@ fn boil(range: Range<usize>, heat: &Heat, particles: &mut Particles) {
 /// particles; whether there are any. Cold is below the softening point, or below the melting point where there is none.
 fn freeze(
     spring: &mut SpringBody,
-    range: Range<usize>,
-    sizes: &[Real],
+    matter: &Matter,
+    neighbours: &Neighbours,
     material: &Material,
     particles: &mut Particles,
 ) -> bool {
     let heat = &material.heat;
     let (true, Some(limit)) = (spring.settings.refreeze, heat.softening.or(heat.melting)) else { return false };
-    let is_cold = |i: usize| {
-        let enthalpy = particles.enthalpy[range.start + i];
+    let range = &matter.range;
+    let is_cold = |i: u32| {
+        let enthalpy = particles.enthalpy[i as usize];
         heat.molten(enthalpy) == 0.0 && heat.temperature(enthalpy) < limit
     };
-    let is_free = |i: usize| particles.phase[range.start + i] == Phase::Fluid;
-    if !(0..range.len()).any(|i| is_free(i) && is_cold(i)) {
-        return false;
-    }
-    let position = |i: usize| particles.position[range.start + i];
-    let dots: Vec<Dot> = (0..range.len())
-        .filter(|&i| is_cold(i))
-        .map(|i| Dot { position: position(i), radius: 0.5 * NEAR * sizes[i], particle: i as u32 })
-        .collect();
-    let pairs = close_pairs_within(&dots, 0.0, |a, b| is_free(a.particle as usize) || is_free(b.particle as usize));
-    let pairs: BTreeSet<[u32; 2]> = pairs.into_iter().map(|(a, b)| [a.min(b), a.max(b)]).collect();
-    let new: Vec<Spring> = pairs
-        .into_iter()
-        .map(|pair| {
-            let [a, b] = pair.map(|i| i as usize);
-            make_spring(pair, position(a).distance(position(b)), 0.5 * (sizes[a] + sizes[b]))
-        })
-        .collect();
+    let is_own = |i: u32| range.contains(&(i as usize));
+    let is_free = |i: u32| particles.phase[i as usize] == Phase::Fluid;
+    let size = |i: u32| matter.sizes[i as usize - range.start];
+    let members = &neighbours.members;
+    // Who is near now was a neighbour at the start of the step: their reach is longer than what one can move.
+    let found = parallel::map_ranges(members.len(), GRAIN, |places| {
+        let mut new = Vec::new();
+        for place in places.filter(|&k| is_own(members[k]) && is_free(members[k]) && is_cold(members[k])) {
+            let i = members[place];
+            for &other in neighbours.of(place) {
+                let j = members[other as usize];
+                // A pair of two molecules is met twice.
+                let is_mine = i < j || !(is_own(j) && is_free(j) && is_cold(j));
+                if is_mine && is_own(j) && particles.phase[j as usize] != Phase::Gas && is_cold(j) {
+                    let length = particles.position[i as usize].distance(particles.position[j as usize]);
+                    let mean = 0.5 * (size(i) + size(j));
+                    if length < NEAR * mean {
+                        let pair = [i.min(j), i.max(j)].map(|i| i - range.start as u32);
+                        new.push(make_spring(pair, length, mean));
+                    }
+                }
+            }
+        }
+        new
+    });
+    let mut new = found.concat();
+    new.sort_by_key(|spring| spring.pair);
     new.iter().flat_map(|spring| spring.pair).for_each(|i| particles.phase[range.start + i as usize] = Phase::Solid);
     spring.merged += new.len() as u64;
     spring.bonds.add(&new);
