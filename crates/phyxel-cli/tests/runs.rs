@@ -79,10 +79,10 @@ fn the_demo_is_what_runs_without_a_command() {
     let desk = Desk::new();
     desk.call("--frames 2 --quiet").must(0, &[]);
     desk.call("demo --frames 2 --quiet").must(0, &[]);
-    assert_eq!(names(&desk.path("runs")), ["shape-pile", "shape-pile-2"]);
+    assert_eq!(names(&desk.path("runs")), ["goop-to-glop", "goop-to-glop-2"]);
     let hash = |folder: &str| desk.json(&format!("runs/{folder}/report.json"))["state_hash"].clone();
-    assert_eq!(hash("shape-pile"), hash("shape-pile-2"));
-    assert!(desk.path("runs/shape-pile/film.mp4").is_file());
+    assert_eq!(hash("goop-to-glop"), hash("goop-to-glop-2"));
+    assert!(desk.path("runs/goop-to-glop/film.mp4").is_file());
 }
 
 #[test]

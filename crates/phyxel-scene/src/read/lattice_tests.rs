@@ -41,7 +41,7 @@ fn wrong_settings_of_springs_are_named() {
         ),
         ("lattice = { molecules = { attraction = 1 } }", "has one of \"attraction\" and \"repulsion\"; give both"),
         ("lattice = { molecules = { opening = 0.5 } }", "has \"opening\", which only summation = \"tree\" uses"),
-        ("lattice = { gas = 3 }", ".lattice.gas: is 3, but must be a table such as"),
+        ("lattice = { gas = 3 }", ".lattice.gas: is the number 3, but must be a table such as"),
         ("skin = { kind = 'mesh' }", ".skin: is a mesh, which a body of springs cannot carry"),
     ] {
         let found = lattice_problems(lines);

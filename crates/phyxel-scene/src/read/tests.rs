@@ -329,7 +329,7 @@ fn events_are_checked_against_what_their_target_has() {
     assert_eq!(
         event("target = 'goop'\ndo = 'shove'"),
         [
-            "scenes/x.toml:12: events[0].do: there is no deed \"shove\" (known: push, hold, release-hold, drag, release, cut, remove)"
+            "scenes/x.toml:12: events[0].do: there is no deed \"shove\" (known: push, warm, hold, release-hold, drag, release, cut, remove)"
         ]
     );
     assert_eq!(
