@@ -282,6 +282,12 @@ impl Molecules {
         check.that(good, "spring.molecules.strengths", self.strengths, "at least 0 for pull, positive for push")?;
         let cutoff = (1.5..=8.0).contains(&self.cutoff);
         check.that(cutoff, "spring.molecules.cutoff", self.cutoff, "between 1.5 and 8 sizes of a molecule")?;
+        check.that(
+            self.strengths.is_some() || self.can_balance(),
+            "spring.molecules",
+            (self.exponents, self.cutoff),
+            "exponents and a cut-off with which a melt can rest; or give attraction and repulsion",
+        )?;
         let opening = match self.summation {
             Summation::Tree { opening } => opening,
             Summation::Cutoff | Summation::Exact => 0.0,

@@ -90,8 +90,8 @@ fn read_exponents(field: &Field) -> Option<[f32; 2]> {
 
 /// `attraction` and `repulsion`, both or none.
 fn read_strengths(reader: &mut Reader) -> Option<[f32; 2]> {
-    let pull = reader.number("attraction", Quantity::not_negative("N m/kg2"));
-    let push = reader.number("repulsion", Quantity::positive("N m3/kg2"));
+    let pull = reader.number("attraction", Quantity::not_negative(""));
+    let push = reader.number("repulsion", Quantity::positive(""));
     if pull.is_some() != push.is_some() {
         reader.object(
             "has one of \"attraction\" and \"repulsion\"; give both, or none to have them follow from the material",

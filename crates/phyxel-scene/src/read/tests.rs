@@ -347,7 +347,7 @@ fn events_are_checked_against_what_their_target_has() {
     assert_eq!(
         event("target = 'goop'"),
         [
-            "scenes/x.toml:9: events[0]: says neither \"set\" (settings to change) nor \"do\" (one of push, hold, release-hold, drag, release, cut, remove)"
+            "scenes/x.toml:9: events[0]: says neither \"set\" (settings to change) nor \"do\" (one of push, warm, hold, release-hold, drag, release, cut, remove)"
         ]
     );
     assert_eq!(event("target = 'goop'\nset = { tau = 'material', material = 'lead' }"), [] as [&str; 0]);

@@ -156,14 +156,14 @@ impl Bonds {
         (before - after) / 2
     }
 
-    /// Changes the length without force of every spring; `change(i, bond)` must be the same from both sides.
-    pub fn change_rest(&mut self, change: impl Fn(usize, &Bond) -> Real + Sync) {
+    /// Changes the length without force of every spring; `change(i, bond, way)` must be the same from both sides.
+    pub fn change_rest(&mut self, change: impl Fn(usize, &Bond, Way) -> Real + Sync) {
         let rows = self.rows();
-        parallel::for_each_item(rows, |Rows { first, start, count, bonds, .. }| {
+        parallel::for_each_item(rows, |Rows { first, start, count, bonds, paths }| {
             for (row, count) in count.iter().enumerate() {
                 let begin = (start[row] - start[0]) as usize;
-                for bond in &mut bonds[begin..begin + *count as usize] {
-                    bond.rest = change(first + row, bond);
+                for k in begin..begin + *count as usize {
+                    bonds[k].rest = change(first + row, &bonds[k], paths[k].way);
                 }
             }
         });

@@ -325,7 +325,7 @@ impl Pairs<'_> {
         parts.concat()
     }
 
-    /// Energy of all pairs (J), and how far members hang together: pairs nearer than this many sizes.
+    /// Energy of all pairs of which one is a molecule, J.
     pub fn energy(&self) -> f64 {
         let parts = parallel::map_ranges(self.members.len(), GRAIN, |range| {
             let mut sum = 0.0;

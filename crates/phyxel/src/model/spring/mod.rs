@@ -444,8 +444,14 @@ fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &P
     }
 }
 
+/// Particles that may have neighbours. Where the law of a body counts in a length of its own, all reach as far as the
+/// longest of them: its forces must not end before their cut-off.
 fn gather_candidates(matter: &[Matter], kinds: &[Kind], particles: &Particles) -> Vec<Candidate> {
-    let owned = matter.iter().flat_map(|matter| matter.range.clone().zip(matter.sizes.iter().copied()));
+    let lengths = matter.iter().filter_map(|matter| matter.table.own_length());
+    let least = lengths.fold(0.0, Real::max);
+    let largest = matter.iter().flat_map(|matter| &matter.sizes).copied().fold(least, Real::max);
+    let reach = |size: Real| if least > 0.0 { largest } else { size };
+    let owned = matter.iter().flat_map(|matter| matter.range.clone().zip(matter.sizes.iter().map(|&size| reach(size))));
     owned
         .zip(kinds)
         .map(|((i, size), &kind)| Candidate { particle: i as u32, position: particles.position[i], size, kind })

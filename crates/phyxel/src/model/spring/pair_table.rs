@@ -64,15 +64,7 @@ impl PairTable {
     /// The law of a body whose melt has this bulk modulus (Pa) and whose particles are so far apart (m).
     pub fn new(settings: &Molecules, bulk_modulus: Real, spacing: Real) -> Self {
         let cutoff = f64::from(settings.cutoff);
-        let fading = PairLaw {
-            attraction: 1.0,
-            repulsion: 1.0,
-            exponents: settings.exponents.map(f64::from),
-            bluntness: settings.bluntness.into(),
-            radius: 1.0,
-            collision: settings.collision.into(),
-            cutoff: Some([FADING * cutoff, cutoff]),
-        };
+        let fading = Self::fading(settings);
         let (law, strength) = match settings.strengths {
             // In units of the spacing: d = s u, so alpha d/(d + zeta)^a = alpha s^(1 - a) u/(u + zeta/s)^a.
             Some([alpha, beta]) => {
@@ -86,6 +78,20 @@ impl PairTable {
             None => (fading.balanced().unwrap_or(fading), Strength::Modulus(bulk_modulus)),
         };
         Self::tabulate(law, strength, cutoff, settings.summation)
+    }
+
+    /// The law with strengths of 1.
+    fn fading(settings: &Molecules) -> PairLaw {
+        let cutoff = f64::from(settings.cutoff);
+        PairLaw {
+            attraction: 1.0,
+            repulsion: 1.0,
+            exponents: settings.exponents.map(f64::from),
+            bluntness: settings.bluntness.into(),
+            radius: 1.0,
+            collision: settings.collision.into(),
+            cutoff: Some([FADING * cutoff, cutoff]),
+        }
     }
 
     fn tabulate(law: PairLaw, strength: Strength, cutoff: f64, summation: Summation) -> Self {
@@ -113,6 +119,19 @@ impl PairTable {
             energies: energies.into_iter().map(|pair| pair.map(|x| x as f32)).collect(),
             density: (1.0 / step) as f32,
         }
+    }
+
+    /// The length that distances count in, if it is not the size of molecules, m.
+    pub fn own_length(&self) -> Option<Real> {
+        match self.strength {
+            Strength::Modulus(_) => None,
+            Strength::Masses(length) => Some(length),
+        }
+    }
+
+    /// Whether strengths can be found for which a melt rests without pressure.
+    pub fn can_balance(settings: &Molecules) -> bool {
+        Self::fading(settings).balanced().is_some()
     }
 
     #[inline(always)]

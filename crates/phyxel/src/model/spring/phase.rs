@@ -66,16 +66,17 @@ fn new_swings(spring: &SpringBody, won: bool, range: Range<usize>, particles: &P
     Swings { ordered: found.ordered.max(spring.swings.ordered), wild: found.wild.max(spring.swings.wild) }
 }
 
-/// Permanent stretch of springs beyond the yield strain (O'Brien et al. 2002, as `[MHTG05]` eq. 15 uses it).
-fn stretch_for_good(spring: &mut SpringBody, body: &Body, material: &Material, particles: &Particles, dt: Real) {
+/// Permanent stretch of springs beyond the yield strain (O'Brien et al. 2002, as `[MHTG05]` eq. 15 uses it); what it takes of
+/// their energy warms the matter, as far as the material says so.
+fn stretch_for_good(spring: &mut SpringBody, body: &Body, material: &Material, particles: &mut Particles, dt: Real) {
     let Some(law) = &material.plasticity else { return };
     let (range, reference) = (body.range(), body.rest_temperature);
     let enthalpy = &particles.enthalpy[range.clone()];
-    let (positions, rest) = (&particles.position[range.clone()], &particles.rest[range]);
+    let (positions, rest) = (&particles.position[range.clone()], &particles.rest[range.clone()]);
     let stiffness = Stiffness::of(material, reference, enthalpy);
     let heat = &material.heat;
     let part = (law.creep * dt).min(1.0);
-    spring.bonds.change_rest(|i, bond| {
+    let stretched = |i: usize, bond: &Bond, way: Way| {
         let j = bond.other as usize;
         let drawn = draw(i, bond, positions, &stiffness);
         let strain = drawn.extension / drawn.natural;
@@ -85,11 +86,29 @@ fn stretch_for_good(spring: &mut SpringBody, body: &Body, material: &Material, p
             return bond.rest;
         }
         let wanted = bond.rest * (1.0 + part * excess.copysign(strain));
-        // Springs of the lattice stretch for good by so much at most; those made by freezing have no other shape to go by.
+        if way == Way::Frozen {
+            // Made by freezing: there is no first shape to go by.
+            return wanted;
+        }
         let first = rest[i].distance(rest[j]);
-        let (low, high) = (first * (1.0 - law.max.min(0.9)), first * (1.0 + law.max));
-        if (low..=high).contains(&bond.rest) { wanted.clamp(low, high) } else { wanted }
-    });
+        wanted.clamp(first * (1.0 - law.max.min(0.9)), first * (1.0 + law.max))
+    };
+    let warming = f64::from(heat.from_work.plastic);
+    let energy = |spring: &SpringBody, i: usize| {
+        // Half of the energy of a spring belongs to its other end.
+        let drawn = spring.bonds.of(i).iter().map(|bond| draw(i, bond, positions, &stiffness));
+        drawn.map(|drawn| 0.25 * f64::from(drawn.stiffness) * f64::from(drawn.extension).powi(2)).sum::<f64>()
+    };
+    let all = |spring: &SpringBody| parallel::map(range.len(), GRAIN, |i| energy(spring, i));
+    let before = if warming > 0.0 { all(spring) } else { Vec::new() };
+    spring.bonds.change_rest(stretched);
+    if warming > 0.0 {
+        let after = all(spring);
+        let made = particles.make_heat();
+        for (k, (before, after)) in before.iter().zip(&after).enumerate() {
+            made[range.start + k] += warming * (before - after);
+        }
+    }
 }
 
 /// Springs melt where the mean enthalpy of their ends is that of the melt, and break where they are pulled too strongly;

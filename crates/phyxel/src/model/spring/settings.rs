@@ -1,5 +1,6 @@
 //! Settings of a body of springs.
 
+use super::pair_table::PairTable;
 use crate::Real;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -67,6 +68,13 @@ impl Default for Molecules {
             cutoff: 2.0,
             summation: Summation::Cutoff,
         }
+    }
+}
+
+impl Molecules {
+    /// Whether a melt with this law can rest without pressure, so that strengths can follow from its bulk modulus.
+    pub fn can_balance(&self) -> bool {
+        PairTable::can_balance(self)
     }
 }
 
