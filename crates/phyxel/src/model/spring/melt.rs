@@ -44,10 +44,11 @@ pub(super) struct Candidate {
 /// Pairs of particles that act on each other, by particle.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Neighbours {
-    /// Particles with neighbours, and molecules without, rising.
+    /// Particles with neighbours, and molecules without, in the order of the candidates.
     pub members: Vec<u32>,
     start: Vec<u32>,
-    /// Places among the members, rising: sums do not depend on when the neighbours were found.
+    /// Places among the members, rising: sums do not depend on when the neighbours were found, as candidates always come
+    /// in the same order.
     near: Vec<u32>,
     /// Where the members were when they were found, m.
     found_at: Vec<Vec3>,
@@ -160,8 +161,9 @@ pub(super) struct Member {
     pub conductivity: Real,
 }
 
-/// What every pair needs to know of a member, close together in memory.
+/// What every pair needs to know of a member, close together in memory and never across two lines of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Mote {
     position: Vec3,
     size: Real,
