@@ -47,26 +47,29 @@ pub fn ball_cells(across: u32) -> Vec<Vec3> {
 }
 
 pub fn add_body(world: &mut World, samples: Vec<Vec3>, spacing: f32, volume: f64, temperature: f32) {
-    let settings = ShapeSettings { mode: ShapeMode::Rigid, ..ShapeSettings::default() };
-    world
-        .add_body(NewBody {
-            name: "body".into(),
-            material: "matter".into(),
-            model: ModelSettings::Shape(settings),
-            volume,
-            samples,
-            start: None,
-            spacing,
-            radius: None,
-            pose: Pose::default(),
-            velocity: Vec3::ZERO,
-            spin: Vec3::ZERO,
-            temperature,
-            held: vec![],
-            self_contact: false,
-            skin: Skin::Particles,
-        })
-        .unwrap();
+    let model = ModelSettings::Shape(ShapeSettings { mode: ShapeMode::Rigid, ..ShapeSettings::default() });
+    world.add_body(NewBody { temperature, held: vec![], ..still_body(model, samples, spacing, volume) }).unwrap();
+}
+
+/// A body at temperature 0 whose particles are all held.
+pub fn still_body(model: ModelSettings, samples: Vec<Vec3>, spacing: f32, volume: f64) -> NewBody {
+    NewBody {
+        name: "body".into(),
+        material: "matter".into(),
+        model,
+        volume,
+        held: (0..samples.len() as u32).collect(),
+        samples,
+        start: None,
+        spacing,
+        radius: None,
+        pose: Pose::default(),
+        velocity: Vec3::ZERO,
+        spin: Vec3::ZERO,
+        temperature: 0.0,
+        self_contact: false,
+        skin: Skin::Particles,
+    }
 }
 
 pub fn add_block(world: &mut World, counts: [u32; 3], spacing: f32, temperature: f32) {
@@ -96,13 +99,13 @@ pub fn profile(world: &World) -> Vec<(Vec3, f64)> {
     world.particles().rest.iter().copied().zip(found.into_iter().map(f64::from)).collect()
 }
 
-fn largest(errors: impl Iterator<Item = f64>) -> f64 {
+pub fn largest(errors: impl Iterator<Item = f64>) -> f64 {
     errors.map(f64::abs).fold(0.0, f64::max)
 }
 
 /// Steps of a twentieth of the square of a cell over the diffusivity: explicit, their error falls with the spacing as
 /// that of the cells does.
-fn run_to(world: &mut World, fourier: f64, length: f64, spacing: f64) {
+pub fn run_to(world: &mut World, fourier: f64, length: f64, spacing: f64) {
     let time = fourier * length * length / DIFFUSIVITY;
     let steps = (time * DIFFUSIVITY / (0.05 * spacing * spacing)).ceil();
     advance(world, time / steps, steps as u32);
@@ -131,7 +134,7 @@ pub fn ball_error(across: u32) -> f64 {
 }
 
 /// The mean of a ball by the series.
-fn ball_mean(time: f64) -> f64 {
+pub fn ball_mean(time: f64) -> f64 {
     let terms = (1..200).map(|n| f64::from(n * n)).map(|n| (-n * PI * PI * time).exp() / n);
     1.0 - 6.0 / (PI * PI) * terms.sum::<f64>()
 }

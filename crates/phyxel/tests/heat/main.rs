@@ -4,6 +4,7 @@ mod balance;
 mod experiments;
 mod forms;
 mod refusals;
+mod springs;
 mod surface;
 mod table;
 

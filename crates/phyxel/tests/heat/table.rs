@@ -4,6 +4,7 @@
 
 use crate::experiments::{ball_error, film_error, glow_error, plate_error, slab_error, stefan_error};
 use crate::order;
+use crate::springs;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ Written by a test, which fails when what it finds is no longer what stands here.
 PHYXEL_BLESS=1 cargo nextest run -p phyxel --test heat table
 ```
 
-All bodies are cubic lattices of shape matching, of density 1000 kg/m3, specific heat 500 J/(kg K) and conductivity 2 W/(m K). A
+Bodies are cubic lattices, of shape matching where nothing else is said, of density 1000 kg/m3, specific heat 500 J/(kg K) and conductivity 2 W/(m K). A
 row has the number of cells, the error and the order: how fast the error fell from the row above, as a power of
 the spacing. \"Kept at\" means exchange with a coefficient of 1e9 W/(m2 K) through the faces.
 ";
@@ -30,7 +31,7 @@ struct Part {
     error: fn(u32) -> f64,
 }
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 7] = [
     Part {
         title: "Slab",
         about: "A slab starts at 0 and its two faces are kept at 1. The largest difference of a cell from the series at \
@@ -64,6 +65,25 @@ const PARTS: [Part; 4] = [
                 A cell melts as a whole, so that heat enters the front in pushes: first order.",
         cells: &[25, 50, 100, 200],
         error: |cells| stefan_error(cells, 4 * cells),
+    },
+    Part {
+        title: "Slab of springs",
+        about: "The slab above, as a lattice of springs: particles at the corners of cells, some of them on the faces.",
+        cells: &[8, 16, 32],
+        error: springs::slab_error,
+    },
+    Part {
+        title: "Plate of springs that conducts four times as well along x",
+        about: "The plate above, as a lattice of springs.",
+        cells: &[8, 16, 32],
+        error: springs::plate_error,
+    },
+    Part {
+        title: "Ball of springs",
+        about: "The ball above, as a lattice of springs; the mean is by mass. All particles of the staircase, those in its dents \
+                too, have the temperature of the surface, so that more of the ball is warm than with cells.",
+        cells: &[24, 36, 48],
+        error: springs::ball_error,
     },
 ];
 

@@ -124,6 +124,13 @@ impl<'a> Tree<'a> {
             let place = self.order[k];
             let me = &self.members[place as usize];
             let mut sum = glam::DVec3::ZERO;
+            if opening.is_none() {
+                for &other in self.order.iter().filter(|&&other| other != place) {
+                    let you = &self.members[other as usize];
+                    sum += force_of(table, me, &Group::of(you), me.position - you.position).as_dvec3();
+                }
+                return (place, sum.as_vec3());
+            }
             let mut stack = if self.nodes.is_empty() { vec![] } else { vec![0u32] };
             while let Some(number) = stack.pop() {
                 let node = &self.nodes[number as usize];
