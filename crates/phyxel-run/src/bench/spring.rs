@@ -92,10 +92,14 @@ fn measure_steps(
 /// Forces between the molecules of a drop: all of them one by one, by a tree, and within a cut-off.
 pub(super) fn molecules(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
     let all = threads.last().copied().unwrap_or(1);
-    let laws = [("[2, 4]", "1/d"), ("[8, 14]", "1/d7")];
+    // The same strengths for all, with which two molecules rest 0.1 m apart.
+    let laws = [
+        ("exponents = [2, 4], attraction = 1.0, repulsion = 1e-2", "1/d"),
+        ("exponents = [8, 14], attraction = 1e-6, repulsion = 1e-12", "1/d7"),
+    ];
     // The exact sum of the largest drop takes minutes: one law has to do.
     for (count, radius, laws) in [("1k", 0.575, &laws[..]), ("10k", 1.285, &laws[..]), ("100k", 2.84, &laws[..1])] {
-        for (exponents, law) in laws {
+        for (strengths, law) in laws {
             let mut exact = Vec::new();
             for (how, reps) in [
                 ("summation = \"exact\"", 1),
@@ -103,7 +107,7 @@ pub(super) fn molecules(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(
                 ("cutoff = 2.5", 3),
                 ("cutoff = 5.0", 3),
             ] {
-                let world = drop_of(radius, exponents, how)?;
+                let world = drop_of(radius, strengths, how)?;
                 let (seconds, pulls, hash) = parallel::with_threads(Some(all), || measure_forces(world, reps))?;
                 let off =
                     if exact.is_empty() { String::new() } else { format!(", off by {:.1e}", distance(&pulls, &exact)) };
@@ -122,13 +126,13 @@ pub(super) fn molecules(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(
 }
 
 /// A molten ball.
-fn drop_of(radius: f64, exponents: &str, how: &str) -> Result<World, BenchError> {
+fn drop_of(radius: f64, strengths: &str, how: &str) -> Result<World, BenchError> {
     let text = format!(
         "version = 1\nduration = 1\ngravity = [0, 0, 0]\n\
          [materials.melt]\nheat = {{ melting = 1 }}\nfluid = {{ viscosity = 0.0, bulk_modulus = 1e4 }}\n\
          [[bodies]]\nname = \"drop\"\nmodel = \"spring\"\nmaterial = \"melt\"\nspacing = 0.1\ntemperature = 2\n\
          shape = {{ kind = \"sphere\", radius = {radius} }}\n\
-         lattice = {{ molecules = {{ exponents = {exponents}, {how} }} }}\n"
+         lattice = {{ molecules = {{ {strengths}, {how} }} }}\n"
     );
     let scene = Scene::read(&text, "drop.toml", Path::new(".")).map_err(LoadError::from)?;
     Ok(scene.build(&BuildOptions::default())?.world)
