@@ -44,11 +44,10 @@ pub(super) struct Candidate {
 /// Pairs of particles that act on each other, by particle.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Neighbours {
-    /// Particles with neighbours, and molecules without, in the order of the candidates.
+    /// Particles with neighbours, and molecules without, rising.
     pub members: Vec<u32>,
     start: Vec<u32>,
-    /// Places among the members, rising: sums do not depend on when the neighbours were found, as candidates always come
-    /// in the same order.
+    /// Places among the members, rising: sums do not depend on when the neighbours were found.
     near: Vec<u32>,
     /// Where the members were when they were found, m.
     found_at: Vec<Vec3>,
@@ -161,9 +160,8 @@ pub(super) struct Member {
     pub conductivity: Real,
 }
 
-/// What every pair needs to know of a member, close together in memory and never across two lines of the cache.
+/// What every pair needs to know of a member, close together in memory.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
 struct Mote {
     position: Vec3,
     size: Real,

@@ -126,9 +126,6 @@ struct Matter {
     /// Square of the fastest swing of the springs, as stiff as they ever are, 1/s2.
     swing: f64,
     table: PairTable,
-    /// Its particles in an order that follows space at rest: neighbours are near each other in memory, and the order of
-    /// sums is always the same.
-    order: Vec<u32>,
 }
 
 impl SpringModel {
@@ -440,7 +437,6 @@ fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &P
     let bulk = material.fluid.bulk_modulus.unwrap_or(MELT_STIFFNESS * young / (3.0 * (1.0 - 2.0 * POISSON_RATIO)));
     Matter {
         table: PairTable::new(&spring.settings.molecules, bulk, body.spacing),
-        order: tree::order_in_space(&particles.rest[range.clone()], body.spacing),
         range,
         sizes,
         damping: asked.min(most) as Real,
@@ -448,21 +444,16 @@ fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &P
     }
 }
 
-/// Particles that may have neighbours, those near each other at rest close together. Where the law of a body counts in a
-/// length of its own, all reach as far as the longest of them: its forces must not end before their cut-off.
+/// Particles that may have neighbours. Where the law of a body counts in a length of its own, all reach as far as the
+/// longest of them: its forces must not end before their cut-off.
 fn gather_candidates(matter: &[Matter], kinds: &[Kind], particles: &Particles) -> Vec<Candidate> {
     let lengths = matter.iter().filter_map(|matter| matter.table.own_length());
     let least = lengths.fold(0.0, Real::max);
     let largest = matter.iter().flat_map(|matter| &matter.sizes).copied().fold(least, Real::max);
-    let mut candidates = Vec::with_capacity(kinds.len());
-    let mut offset = 0;
-    for matter in matter {
-        candidates.extend(matter.order.iter().map(|&own| {
-            let (own, i) = (own as usize, matter.range.start + own as usize);
-            let size = if least > 0.0 { largest } else { matter.sizes[own] };
-            Candidate { particle: i as u32, position: particles.position[i], size, kind: kinds[offset + own] }
-        }));
-        offset += matter.range.len();
-    }
-    candidates
+    let reach = |size: Real| if least > 0.0 { largest } else { size };
+    let owned = matter.iter().flat_map(|matter| matter.range.clone().zip(matter.sizes.iter().map(|&size| reach(size))));
+    owned
+        .zip(kinds)
+        .map(|((i, size), &kind)| Candidate { particle: i as u32, position: particles.position[i], size, kind })
+        .collect()
 }

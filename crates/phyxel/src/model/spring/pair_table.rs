@@ -20,7 +20,6 @@ pub(super) enum Strength {
 
 /// Attraction and repulsion at the squares of even steps, each over the distance, and what they rise by to the next entry.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(16))]
 struct Entry {
     parts: [f32; 2],
     rise: [f32; 2],

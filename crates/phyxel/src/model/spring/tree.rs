@@ -168,20 +168,6 @@ fn force_of(table: &PairTable, me: &Member, group: &Group, between: Vec3) -> Vec
     if distance > 0.0 { between * (strength * force / distance) } else { Vec3::ZERO }
 }
 
-/// Numbers of points in the order of a curve through all cells of a grid that stays near itself (Morton 1966).
-pub(super) fn order_in_space(points: &[Vec3], cell: Real) -> Vec<u32> {
-    let min = points.iter().copied().fold(Vec3::INFINITY, Vec3::min);
-    let most = ((1u32 << DEPTH) - 1) as Real;
-    let key = |point: Vec3| {
-        let place = ((point - min) / cell + 0.5).clamp(Vec3::ZERO, Vec3::splat(most));
-        let [x, y, z] = place.to_array().map(|x| spread(x as u64));
-        x | y << 1 | z << 2
-    };
-    let mut keyed: Vec<(u64, u32)> = points.iter().zip(0..).map(|(&point, number)| (key(point), number)).collect();
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, number)| number).collect()
-}
-
 /// Puts two zeros after each of the lower 21 bits.
 fn spread(x: u64) -> u64 {
     let mut x = x & 0x1f_ffff;
