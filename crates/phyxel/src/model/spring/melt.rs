@@ -49,9 +49,9 @@ pub(super) struct Neighbours {
     start: Vec<u32>,
     /// Places among the members, rising: sums do not depend on when the neighbours were found.
     near: Vec<u32>,
-    /// Where the members were when they were found, m.
-    found_at: Vec<Vec3>,
-    /// How far a member may go before they are looked for again, m.
+    /// All particles that were looked at, and where they were, m: one without neighbours may come near some later.
+    watched: Vec<(u32, Vec3)>,
+    /// How far they may go, two together, before neighbours are looked for again, m.
     slack: Real,
 }
 
@@ -109,7 +109,7 @@ impl Neighbours {
         let particle = |&place: &u32| candidates[place as usize].particle;
         Self {
             members: chosen.iter().map(particle).collect(),
-            found_at: chosen.iter().map(|&place| candidates[place as usize].position).collect(),
+            watched: candidates.iter().map(|candidate| (candidate.particle, candidate.position)).collect(),
             start,
             near,
             slack,
@@ -119,8 +119,8 @@ impl Neighbours {
     /// Whether they still hold where the particles are now.
     pub fn hold(&self, position: impl Fn(u32) -> Vec3 + Sync) -> bool {
         let limit = 0.25 * self.slack * self.slack;
-        let parts = parallel::map_ranges(self.members.len(), 1 << 13, |range| {
-            range.into_iter().all(|k| position(self.members[k]).distance_squared(self.found_at[k]) < limit)
+        let parts = parallel::map_ranges(self.watched.len(), 1 << 13, |range| {
+            self.watched[range].iter().all(|&(i, found_at)| position(i).distance_squared(found_at) < limit)
         });
         !parts.contains(&false)
     }
@@ -191,7 +191,7 @@ pub(super) struct Effect {
     pub approach: Real,
 }
 
-/// Which forces are left to others.
+/// Pairs of neighbours and the laws they follow.
 pub(super) struct Pairs<'a> {
     pub neighbours: &'a Neighbours,
     pub members: &'a [Member],
@@ -373,5 +373,26 @@ fn pair_viscosity(me: &Member, other: &Member) -> Real {
         (Kind::Molecule, Kind::Molecule) => 0.5 * (me.viscosity + other.viscosity),
         (Kind::Molecule, _) => me.viscosity,
         _ => other.viscosity,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_no_longer_hold_when_a_particle_that_had_none_has_moved() {
+        let at = |particle: u32, x: Real, kind: Kind| Candidate {
+            particle,
+            position: Vec3::new(x, 0.0, 0.0),
+            size: 1.0,
+            kind,
+        };
+        let candidates = [at(0, 0.0, Kind::Molecule), at(1, 1.0, Kind::Molecule), at(2, 9.0, Kind::Solid)];
+        let found = Neighbours::find(&candidates, 2.0);
+        assert_eq!(found.members, [0, 1]);
+        let place = |moved: Real| move |i: u32| Vec3::new([0.0, 1.0, 9.0 - moved][i as usize], 0.0, 0.0);
+        assert!(found.hold(place(0.12)));
+        assert!(!found.hold(place(0.13)), "an eighth is half of what is looked at beyond the reach");
     }
 }

@@ -56,8 +56,8 @@ struct SpringBody {
     settings: SpringSettings,
     bonds: Bonds,
     swings: Swings,
-    /// The same as it was at first: damping goes by it.
-    first_swings: Swings,
+    /// The ordered one as it was at first: damping goes by it.
+    first_swing: f64,
     /// Whether springs are drawn so far that their directions are no longer those at rest.
     distorted: bool,
     broken: u64,
@@ -142,7 +142,7 @@ impl SpringModel {
             settings,
             bonds,
             swings,
-            first_swings: swings,
+            first_swing: swings.ordered,
             distorted: false,
             broken: 0,
             merged: 0,
@@ -429,7 +429,7 @@ fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &P
     let masses = &particles.mass[range.clone()];
     let sizes: Vec<Real> = masses.iter().map(|mass| libm::cbrtf(mass / material.density)).collect();
     let young = phase::stiffest(material);
-    let first_swing = spring.first_swings.ordered * f64::from(young);
+    let first_swing = spring.first_swing * f64::from(young);
     let slowest = solid::slowest_swing(&particles.rest[range.clone()], young, material.density);
     // Stiffness times this is the damping: the slowest swing then has the damping that is asked for.
     let asked = 2.0 * f64::from(material.damping) / slowest;

@@ -134,8 +134,8 @@ impl PairTable {
         Self::fading(settings).balanced().is_some()
     }
 
-    #[inline(always)]
     /// Unit of length (m) and strength (N) of a pair with these sizes and masses.
+    #[inline(always)]
     pub fn units(&self, sizes: [Real; 2], masses: [Real; 2]) -> (Real, Real) {
         match self.strength {
             Strength::Modulus(modulus) => {
