@@ -9,6 +9,7 @@ use crate::particles::Flags;
 use crate::step::StepContext;
 use crate::world::World;
 use glam::Vec3;
+use std::ops::Range;
 
 /// Carries out what is due: first scheduled commands in the order of their times, then queued ones.
 pub(crate) fn apply_commands(world: &mut World, context: &StepContext) -> Result<(), StepError> {
@@ -53,16 +54,7 @@ impl World {
 
     /// Particles of a body that a region means.
     fn particles_in(&self, id: BodyId, region: &Region) -> Vec<usize> {
-        let range = self.bodies[id.0 as usize].range();
-        let is_meant = |&i: &usize| region.contains(self.particles.rest[i], (i - range.start) as u32);
-        match region {
-            Region::All => range.collect(),
-            Region::Samples(samples) => {
-                let there = samples.iter().filter(|&&sample| (sample as usize) < range.len());
-                there.map(|&sample| range.start + sample as usize).collect()
-            }
-            Region::Box { .. } | Region::Ball { .. } => range.clone().filter(is_meant).collect(),
-        }
+        region.particles(self.bodies[id.0 as usize].range(), &self.particles.rest)
     }
 
     fn push(&mut self, body: &str, region: &Region, velocity: Vec3) -> Result<(), WorldError> {
@@ -282,13 +274,18 @@ fn check_model_setting(setting: &Setting, owner: impl Fn() -> String) -> Result<
 }
 
 impl Region {
-    /// Whether a sample is meant.
-    pub fn contains(&self, rest: Vec3, sample: u32) -> bool {
+    /// Those of a body's particles that are meant.
+    pub(crate) fn particles(&self, body: Range<usize>, rest: &[Vec3]) -> Vec<usize> {
         match self {
-            Self::All => true,
-            Self::Box { min, max } => rest.cmpge(*min).all() && rest.cmple(*max).all(),
-            Self::Ball { centre, radius } => rest.distance(*centre) <= *radius,
-            Self::Samples(samples) => samples.contains(&sample),
+            Self::All => body.collect(),
+            Self::Box { min, max } => {
+                body.filter(|&i| rest[i].cmpge(*min).all() && rest[i].cmple(*max).all()).collect()
+            }
+            Self::Ball { centre, radius } => body.filter(|&i| rest[i].distance(*centre) <= *radius).collect(),
+            Self::Samples(samples) => {
+                let there = samples.iter().filter(|&&sample| (sample as usize) < body.len());
+                there.map(|&sample| body.start + sample as usize).collect()
+            }
         }
     }
 }

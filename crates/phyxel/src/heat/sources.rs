@@ -4,7 +4,6 @@ use super::Ways;
 use super::network::Inflow;
 use super::radiation::{Radiator, strength};
 use crate::Real;
-use crate::command::Region;
 use crate::heating::Heating;
 use crate::step::StepContext;
 use crate::world::World;
@@ -54,16 +53,8 @@ pub(super) fn aim_all(world: &World, ways: &[Arc<Ways>]) -> Vec<Aim> {
 fn aim(world: &World, heating: &Heating, faces: &[&Face]) -> Aim {
     let mut is_meant = vec![false; world.particles.len()];
     for body in world.bodies.iter().filter(|body| !body.is_empty() && heating.bodies.contains(&body.name)) {
-        let start = body.range().start;
-        match &heating.region {
-            Region::Samples(samples) => {
-                let there = samples.iter().filter(|&&sample| (sample as usize) < body.len());
-                there.for_each(|&sample| is_meant[start + sample as usize] = true);
-            }
-            region => body.range().for_each(|i| {
-                is_meant[i] |= region.contains(world.particles.rest[i], (i - start) as u32);
-            }),
-        }
+        let meant = heating.region.particles(body.range(), &world.particles.rest);
+        meant.into_iter().for_each(|i| is_meant[i] = true);
     }
     let particles = (0..is_meant.len() as u32).filter(|&i| is_meant[i as usize]).collect();
     let looks = |face: &Face| heating.facing.is_none_or(|way| face.normal.dot(way) > SAME_WAY);
