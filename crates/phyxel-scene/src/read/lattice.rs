@@ -2,7 +2,6 @@
 
 use super::cursor::{Field, Reader};
 use super::quantity::Quantity;
-use crate::document::Value;
 use crate::scene::ModelDescription;
 use phyxel::model::spring::{Gas, Molecules, SpringSettings, Summation};
 
@@ -11,7 +10,7 @@ pub(super) fn read_lattice(field: &Field) -> Option<ModelDescription> {
     let usual = SpringSettings::default();
     let mut reader = field.table()?;
     let cell = reader.field("cell").and_then(|field| read_cell(&field));
-    let weights = reader.field("weights").and_then(|field| read_three(&field, Quantity::positive("")));
+    let weights = reader.vector("weights", Quantity::positive("")).map(|weights| weights.to_array());
     let diagonal = reader.number("diagonal_conductivity", Quantity::not_negative("W/(m K)"));
     let refreeze = reader.flag("refreeze");
     let molecules = reader.field("molecules").and_then(|field| read_molecules(&field));
@@ -30,7 +29,7 @@ pub(super) fn read_lattice(field: &Field) -> Option<ModelDescription> {
 
 /// Edges of a cell, near enough to a cube.
 fn read_cell(field: &Field) -> Option<[f32; 3]> {
-    let cell = read_three(field, Quantity::positive("m"))?;
+    let cell = field.vector(Quantity::positive("m"))?.to_array();
     if phyxel::model::spring::is_too_flat(cell) {
         let [a, b, c] = cell;
         field.object(format!(
@@ -41,23 +40,12 @@ fn read_cell(field: &Field) -> Option<[f32; 3]> {
     Some(cell)
 }
 
-fn read_three(field: &Field, quantity: Quantity) -> Option<[f32; 3]> {
-    let items = field.items()?;
-    if items.len() != 3 {
-        field.object(format!("is a list of {}, but must be [x, y, z]", items.len()));
-        return None;
-    }
-    let numbers: Vec<Option<f64>> = items.iter().map(|item| item.number(quantity)).collect();
-    let numbers: Option<Vec<f64>> = numbers.into_iter().collect();
-    numbers.map(|numbers| std::array::from_fn(|axis| numbers[axis] as f32))
-}
-
 fn read_molecules(field: &Field) -> Option<Molecules> {
     let usual = Molecules::default();
     let mut reader = field.table()?;
     let exponents = reader.field("exponents").and_then(|field| read_exponents(&field));
     let bluntness = reader.number("bluntness", Quantity::not_negative("sizes"));
-    let collision = reader.number("collision", Quantity::between(-1e-9, 32.0, ""));
+    let collision = reader.number("collision", Quantity::not_negative(""));
     let cutoff = reader.number("cutoff", Quantity::between(1.5, 8.0, "sizes"));
     let summation = read_summation(&mut reader);
     let strengths = read_strengths(&mut reader);
@@ -65,7 +53,7 @@ fn read_molecules(field: &Field) -> Option<Molecules> {
     Some(Molecules {
         exponents: exponents.unwrap_or(usual.exponents),
         bluntness: bluntness.unwrap_or(usual.bluntness),
-        collision: collision.unwrap_or(usual.collision).max(0.0),
+        collision: collision.unwrap_or(usual.collision),
         cutoff: cutoff.unwrap_or(usual.cutoff),
         summation: summation.unwrap_or(usual.summation),
         strengths,
@@ -117,13 +105,6 @@ fn read_summation(reader: &mut Reader) -> Option<Summation> {
 
 fn read_gas(field: &Field) -> Option<Gas> {
     let usual = Gas::default();
-    if !matches!(field.node.value, Value::Table(_)) {
-        field.object(format!(
-            "is {}, but must be a table such as {{ repulsion = 2.0, lift = 1.5 }}",
-            field.node.describe()
-        ));
-        return None;
-    }
     let mut reader = field.table()?;
     let repulsion = reader.number("repulsion", Quantity::positive(""));
     let lift = reader.number("lift", Quantity::any("weights"));

@@ -34,14 +34,14 @@ fn wrong_settings_of_springs_are_named() {
         ("matching = {}", ".matching: holds settings of the model \"shape\", which this body does not use"),
         ("sampler = 'ccp'", ".sampler: is \"ccp\", but a body of springs is a lattice; leave the sampler out"),
         ("lattice = { cell = [2, 1, 1] }", ".lattice.cell: is [2, 1, 1], too far from a cube"),
-        ("lattice = { cell = [1, 1] }", ".lattice.cell: is a list of 2, but must be [x, y, z]"),
+        ("lattice = { cell = [1, 1] }", ".lattice.cell: is a list of 2, but must be a list of three numbers (m)"),
         (
             "lattice = { molecules = { exponents = [4, 2] } }",
             "exponents: is [4, 2], but the repulsion must have the larger",
         ),
         ("lattice = { molecules = { attraction = 1 } }", "has one of \"attraction\" and \"repulsion\"; give both"),
         ("lattice = { molecules = { opening = 0.5 } }", "has \"opening\", which only summation = \"tree\" uses"),
-        ("lattice = { gas = 3 }", ".lattice.gas: is the number 3, but must be a table such as"),
+        ("lattice = { gas = 3 }", ".lattice.gas: is the number 3, but must be a table"),
         ("skin = { kind = 'mesh' }", ".skin: is a mesh, which a body of springs cannot carry"),
     ] {
         let found = lattice_problems(lines);
