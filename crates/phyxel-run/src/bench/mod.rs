@@ -7,8 +7,9 @@ mod picture;
 mod shape;
 mod spring;
 
-use phyxel::parallel;
+use phyxel::{StepError, World, parallel};
 use serde::Serialize;
+use std::time::Instant;
 
 /// A measured benchmark.
 #[derive(Clone, Debug, Serialize)]
@@ -153,6 +154,26 @@ impl Measured<'_> {
             published: self.published.map(str::to_string),
         }
     }
+}
+
+/// Repeats work on a world with so many threads; seconds that each repetition says it took, those to warm up left out.
+fn time_each(
+    world: &mut World,
+    threads: usize,
+    (warm_up, repetitions): (usize, usize),
+    work: impl Fn(&mut World) -> Result<f64, StepError> + Sync,
+) -> Result<Vec<f64>, BenchError> {
+    parallel::with_threads(Some(threads), || {
+        let seconds: Result<Vec<f64>, StepError> = (0..warm_up + repetitions).map(|_| work(world)).collect();
+        Ok(seconds?.split_off(warm_up))
+    })
+}
+
+/// A frame, and what it took, s.
+fn time_frame(world: &mut World) -> Result<f64, StepError> {
+    let start = Instant::now();
+    world.advance_frame()?;
+    Ok(start.elapsed().as_secs_f64())
 }
 
 /// Median and minimum of some durations, s.

@@ -1,6 +1,6 @@
 //! Benchmarks of shape matching.
 
-use super::{BenchError, Measured, Row};
+use super::{BenchError, Measured, Row, time_each, time_frame};
 use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::material::Material;
@@ -8,9 +8,8 @@ use phyxel::model::ModelSettings;
 use phyxel::model::shape::{Clusters, ShapeMode, ShapeSettings};
 use phyxel::skin::Skin;
 use phyxel::step::{Stage, StageTimes, step};
-use phyxel::{Settings, World, parallel};
+use phyxel::{Settings, World};
 use phyxel_scene::{BuildOptions, Scene};
-use std::time::Instant;
 
 /// Steps that are not counted: caches fill, pages come in.
 const WARM_UP: usize = 10;
@@ -106,17 +105,11 @@ fn measure_matching(
 ) -> Result<(), BenchError> {
     for &threads in threads {
         let mut world = world.clone();
-        let seconds = parallel::with_threads(Some(threads), || -> Result<Vec<f64>, BenchError> {
-            let mut seconds = Vec::with_capacity(steps);
-            for repetition in 0..WARM_UP + steps {
-                let mut times = StageTimes::default();
-                step(&mut world, STEP, &mut times)?;
-                if repetition >= WARM_UP {
-                    let stages = [Stage::ExertForces, Stage::AdvanceVelocities, Stage::AdvancePositions];
-                    seconds.push(stages.iter().map(|&stage| times.seconds(stage)).sum());
-                }
-            }
-            Ok(seconds)
+        let seconds = time_each(&mut world, threads, (WARM_UP, steps), |world| {
+            let mut times = StageTimes::default();
+            step(world, STEP, &mut times)?;
+            let stages = [Stage::ExertForces, Stage::AdvanceVelocities, Stage::AdvancePositions];
+            Ok(stages.iter().map(|&stage| times.seconds(stage)).sum())
         })?;
         let elements = world.shape_model().map_or(0, |model| model.membership_count()) as u64;
         let measured = Measured { name, what: "matching and integrating, a step", threads, published };
@@ -135,15 +128,7 @@ fn measure_frames(
 ) -> Result<(), BenchError> {
     for &threads in threads {
         let mut world = world.clone();
-        let seconds = parallel::with_threads(Some(threads), || -> Result<Vec<f64>, BenchError> {
-            let mut seconds = Vec::with_capacity(frames);
-            for _ in 0..frames {
-                let start = Instant::now();
-                world.advance_frame()?;
-                seconds.push(start.elapsed().as_secs_f64());
-            }
-            Ok(seconds)
-        })?;
+        let seconds = time_each(&mut world, threads, (0, frames), time_frame)?;
         let mean = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
         let worst = seconds.iter().copied().fold(0.0, f64::max);
         let speed = format!(

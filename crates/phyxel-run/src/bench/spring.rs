@@ -1,6 +1,6 @@
 //! Benchmarks of springs and molecules.
 
-use super::{BenchError, Measured, Row};
+use super::{BenchError, Measured, Row, time_each, time_frame};
 use glam::Vec3;
 use phyxel::step::{Stage, StageTimes, step};
 use phyxel::{World, parallel};
@@ -19,15 +19,7 @@ pub(super) fn goop(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), Be
     let world = scene.build(&BuildOptions::default())?.world;
     for &threads in threads {
         let mut world = world.clone();
-        let seconds = parallel::with_threads(Some(threads), || -> Result<Vec<f64>, BenchError> {
-            let mut seconds = Vec::new();
-            for _ in 0..scene.frames() {
-                let start = Instant::now();
-                world.advance_frame()?;
-                seconds.push(start.elapsed().as_secs_f64());
-            }
-            Ok(seconds)
-        })?;
+        let seconds = time_each(&mut world, threads, (0, scene.frames() as usize), time_frame)?;
         let speed = scene.duration / seconds.iter().sum::<f64>();
         let figure = format!("{speed:.0} times faster than real time, {} steps in all", world.steps());
         let measured = Measured { name: SCENE, what: "all, a frame", threads, published: Some(&figure) };
@@ -72,16 +64,10 @@ fn measure_steps(
 ) -> Result<(), BenchError> {
     for &threads in threads {
         let mut world = world.clone();
-        let seconds = parallel::with_threads(Some(threads), || -> Result<Vec<f64>, BenchError> {
-            let mut seconds = Vec::with_capacity(steps);
-            for repetition in 0..WARM_UP + steps {
-                let start = Instant::now();
-                step(&mut world, 5e-5, &mut StageTimes::default())?;
-                if repetition >= WARM_UP {
-                    seconds.push(start.elapsed().as_secs_f64());
-                }
-            }
-            Ok(seconds)
+        let seconds = time_each(&mut world, threads, (WARM_UP, steps), |world| {
+            let start = Instant::now();
+            step(world, 5e-5, &mut StageTimes::default())?;
+            Ok(start.elapsed().as_secs_f64())
         })?;
         let measured = Measured { name, what: "all, a step", threads, published: None };
         row(measured.row((world.particles().len() as u64, "particle"), seconds, world.state_hash()));
