@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use glam::{DVec3, Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
-use phyxel::command::{Command, Setting, Target};
+use phyxel::command::{Command, Region, Setting, Target};
 use phyxel::material::{Curve, Fluid, Heat, HeatFromWork, Material, Plasticity};
 use phyxel::model::spring::{Gas, Molecules, SpringSettings, Summation};
 use phyxel::particles::Phase;
@@ -553,4 +553,19 @@ fn bodies_of_different_models_in_contact_reach_the_temperature_that_their_capaci
         assert!((t - common).abs() < 0.01, "{t} instead of {common}");
     }
     assert!(world.frame().totals.balance_error.abs() < 1e-9);
+}
+
+#[test]
+fn a_lattice_that_conducts_and_has_stretched_for_good_is_the_same_when_resumed() {
+    let heat = Heat { conductivity: Vec3::splat(50.0), melting: None, softening: None, ..GOOP };
+    let plasticity = Some(Plasticity { yield_strain: 0.01.into(), creep: 500.0, max: 0.5 });
+    let mut world = space(Material { plasticity, ..warm(heat) });
+    world.add_body(stretched([4, 2, 2], [0.1; 3], 0.1, 0.0)).unwrap();
+    let region = Region::Samples(vec![0, 1, 2, 3]);
+    world.command(Command::Warm { body: "bar".into(), region, temperature: 5.0 });
+    run(&mut world, 1e-4, 20);
+    let mut resumed = phyxel::checkpoint::decode(&phyxel::checkpoint::encode(&world)).unwrap();
+    run(&mut world, 1e-4, 20);
+    run(&mut resumed, 1e-4, 20);
+    assert_eq!(world.state_hash(), resumed.state_hash());
 }

@@ -21,8 +21,8 @@ pub(crate) struct Bond {
 /// How a spring conducts heat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Path {
-    /// Area through which heat flows, m2.
-    pub area: Real,
+    /// Area through which heat flows over the length as it was made, m. A stretch for good leaves it.
+    pub width: Real,
     /// In which direction, at rest.
     pub way: Way,
 }
@@ -80,7 +80,7 @@ impl Bonds {
         parts.sort_by_key(|part| part.pair);
         let shared = parts.chunk_by(|a, b| a.pair == b.pair).map(|parts| Spring {
             bond: Bond { stiffness: parts.iter().map(|part| part.bond.stiffness).sum(), ..parts[0].bond },
-            path: Path { area: parts.iter().map(|part| part.path.area).sum(), ..parts[0].path },
+            path: Path { width: parts.iter().map(|part| part.path.width).sum(), ..parts[0].path },
             ..parts[0]
         });
         Self::of_springs(rest.len(), &shared.collect::<Vec<_>>())
@@ -201,7 +201,7 @@ fn springs_of_cell(cell: &Cell, springs: &CellSprings, weights: [Real; 3], rest:
     let mut add = |a: usize, b: usize, stiffness: Real, area: Real, way: Way| {
         let pair = [cell[a].min(cell[b]), cell[a].max(cell[b])];
         let bond = Bond { other: 0, rest: at(a).distance(at(b)), stiffness };
-        parts.push(Spring { pair, bond, path: Path { area, way } });
+        parts.push(Spring { pair, bond, path: Path { width: area / bond.rest, way } });
     };
     for (axis, way) in [Way::X, Way::Y, Way::Z].into_iter().enumerate() {
         let (p, q) = ((axis + 1) % 3, (axis + 2) % 3);

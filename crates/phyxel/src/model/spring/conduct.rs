@@ -22,7 +22,7 @@ pub(super) fn solid_ways(spring: &SpringBody, range: Range<usize>, heat: &Heat, 
             Way::Diagonal => spring.settings.diagonal_conductivity,
             Way::Frozen => heat.mean_conductivity(),
         };
-        let conductance = conductivity * one.path.area / one.bond.rest;
+        let conductance = conductivity * one.path.width;
         (conductance > 0.0).then_some(Link { particles: one.pair.map(|i| first + i), conductance })
     });
     let is_solid = |i: u32| particles.phase[range.start + i as usize] == Phase::Solid;

@@ -215,12 +215,13 @@ fn freeze(
 
 /// A spring made by freezing. It conducts so that twelve of them have the conductivity of the matter.
 fn make_spring(pair: [u32; 2], length: Real, size: Real) -> Spring {
-    // 1/2 sum G r r^T = kappa s^3 with twelve ways: G = kappa s^3 / (2 r^2), and G = kappa area / r.
-    let area = 0.5 * size * size * size / length.max(0.5 * size);
+    let rest = length.max(0.1 * size);
+    // 1/2 sum G r r^T = kappa s^3 with twelve ways: G = kappa s^3 / (2 r^2).
+    let width = 0.5 * size * size * size / (length.max(0.5 * size) * rest);
     Spring {
         pair,
-        bond: Bond { other: 0, rest: length.max(0.1 * size), stiffness: FROZEN_STIFFNESS * size },
-        path: Path { area, way: Way::Frozen },
+        bond: Bond { other: 0, rest, stiffness: FROZEN_STIFFNESS * size },
+        path: Path { width, way: Way::Frozen },
     }
 }
 
