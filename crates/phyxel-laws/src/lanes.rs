@@ -42,6 +42,28 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         [Self::load(&x), Self::load(&y), Self::load(&z)]
     }
 
+    /// The four numbers of each of eight rows, by number.
+    #[inline(always)]
+    fn load4(rows: [&[f32; 4]; WIDTH]) -> [Self; 4] {
+        std::array::from_fn(|k| Self::load(&rows.map(|row| row[k])))
+    }
+
+    /// The rows `values[index]`, by number.
+    #[inline(always)]
+    fn gather4(values: &[[f32; 4]], index: &[u32; WIDTH]) -> [Self; 4] {
+        let [a, b, c, d, e, f, g, h] = index;
+        let [a, b, c, d] = [&values[*a as usize], &values[*b as usize], &values[*c as usize], &values[*d as usize]];
+        let [e, f, g, h] = [&values[*e as usize], &values[*f as usize], &values[*g as usize], &values[*h as usize]];
+        Self::load4([a, b, c, d, e, f, g, h])
+    }
+
+    /// Eight rows of four numbers that were by number.
+    #[inline(always)]
+    fn rows4(parts: [Self; 4]) -> [[f32; 4]; WIDTH] {
+        let parts = parts.map(Self::to_array);
+        std::array::from_fn(|lane| std::array::from_fn(|k| parts[k][lane]))
+    }
+
     /// Zero.
     #[inline(always)]
     fn zero() -> Self {
@@ -139,6 +161,38 @@ mod avx {
     #[derive(Clone, Copy, Debug)]
     pub struct Avx(__m256);
 
+    /// Two rows of four.
+    ///
+    /// # Safety
+    /// The machine must have AVX.
+    #[inline(always)]
+    unsafe fn two(low: &[f32; 4], high: &[f32; 4]) -> __m256 {
+        // SAFETY: as the caller promises; four numbers are readable in each.
+        unsafe {
+            let low = _mm256_castps128_ps256(_mm_loadu_ps(low.as_ptr()));
+            _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(high.as_ptr()))
+        }
+    }
+
+    /// Turns columns into rows in both halves.
+    ///
+    /// # Safety
+    /// The machine must have AVX.
+    #[inline(always)]
+    unsafe fn turn(a: __m256, b: __m256, c: __m256, d: __m256) -> [__m256; 4] {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let [ab, cd] = [_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d)];
+            let [ef, gh] = [_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d)];
+            [
+                _mm256_shuffle_ps::<0x44>(ab, cd),
+                _mm256_shuffle_ps::<0xee>(ab, cd),
+                _mm256_shuffle_ps::<0x44>(ef, gh),
+                _mm256_shuffle_ps::<0xee>(ef, gh),
+            ]
+        }
+    }
+
     impl Add for Avx {
         type Output = Self;
         #[inline(always)]
@@ -204,6 +258,29 @@ mod avx {
                 let mask = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0);
                 Self(_mm256_blendv_ps(no.0, yes.0, mask))
             }
+        }
+        #[inline(always)]
+        fn load4(rows: [&[f32; 4]; WIDTH]) -> [Self; 4] {
+            // SAFETY: four numbers are readable in each row; else as for addition.
+            unsafe {
+                let [a, b] = [two(rows[0], rows[4]), two(rows[1], rows[5])];
+                let [c, d] = [two(rows[2], rows[6]), two(rows[3], rows[7])];
+                let [a, b, c, d] = turn(a, b, c, d);
+                [Self(a), Self(b), Self(c), Self(d)]
+            }
+        }
+        #[inline(always)]
+        fn rows4([a, b, c, d]: [Self; 4]) -> [[f32; 4]; WIDTH] {
+            let mut rows = [[0.0; 4]; WIDTH];
+            // SAFETY: four numbers are writable in each row; else as for addition.
+            unsafe {
+                let turned = turn(a.0, b.0, c.0, d.0);
+                for k in 0..4 {
+                    _mm_storeu_ps(rows[k].as_mut_ptr(), _mm256_castps256_ps128(turned[k]));
+                    _mm_storeu_ps(rows[k + 4].as_mut_ptr(), _mm256_extractf128_ps::<1>(turned[k]));
+                }
+            }
+            rows
         }
         #[inline(always)]
         fn gather(values: &[glam::Vec3], index: &[u32; WIDTH]) -> [Self; 3] {
@@ -293,3 +370,25 @@ macro_rules! at_every_level {
     };
 }
 pub(crate) use at_every_level;
+
+at_every_level! {
+    /// Multiplies and adds, over and over, on vectors that do not wait for each other: what arithmetic gives at most.
+    multiply_and_add = multiply_and_add_eight [const N: usize] [N] (rounds: usize, values: &mut [Eight; N])
+}
+
+#[inline(always)]
+fn multiply_and_add_eight<L: Lanes, const N: usize>(rounds: usize, values: &mut [Eight; N]) {
+    let (factor, more) = (L::splat(0.999), L::splat(0.001));
+    let mut now = [L::zero(); N];
+    for k in 0..N {
+        now[k] = L::load(&values[k]);
+    }
+    for _ in 0..rounds {
+        for k in 0..N {
+            now[k] = now[k] * factor + more;
+        }
+    }
+    for k in 0..N {
+        now[k].store(&mut values[k]);
+    }
+}

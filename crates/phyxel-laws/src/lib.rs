@@ -7,9 +7,12 @@
 #![allow(clippy::needless_range_loop)]
 
 pub mod contact;
+pub mod elastic;
+pub mod kernel;
 pub mod lanes;
 pub mod matching;
 pub mod molecular;
+pub mod phyxels;
 pub mod plasticity;
 pub mod rotation;
 pub mod spring;

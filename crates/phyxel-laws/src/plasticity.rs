@@ -66,6 +66,46 @@ pub fn flow(plastic: Mat3, strain: Mat3, yield_strain: Real, flow: Real, max: Re
     keep_volume(bounded)
 }
 
+/// Plastic strain after a step, six numbers in the order of Voigt; `None` if nothing flows.
+///
+/// Strain state plasticity of O'Brien et al. (2002), as `[MKN04]` section 4.1 uses it: where the elastic strain is
+/// beyond the yield strain, `dt creep` of it becomes plastic, never more than all of it, and the plastic strain is kept
+/// below its largest. Sizes of strains are spectral norms. With `deviatoric` only the part without trace counts and flows,
+/// so that the volume stays.
+pub fn creep(plastic: [Real; 6], elastic: [Real; 6], law: Yielding, dt: Real, deviatoric: bool) -> Option<[Real; 6]> {
+    let mut driving = elastic;
+    if deviatoric {
+        let mean = (elastic[0] + elastic[1] + elastic[2]) / 3.0;
+        (0..3).for_each(|k| driving[k] -= mean);
+    }
+    // The sum of the squares is never below that of the norm: most phyxels need no eigenvalues.
+    let below = |s: &[Real; 6], limit: Real| squares(s) <= limit * limit;
+    let part = (law.creep * dt).min(1.0);
+    if below(&driving, law.strain) || part <= 0.0 || symmetric_norm(&driving) <= law.strain {
+        return None;
+    }
+    let mut flowed: [Real; 6] = std::array::from_fn(|k| plastic[k] + part * driving[k]);
+    if !below(&flowed, law.max) {
+        let size = symmetric_norm(&flowed);
+        if size > law.max {
+            flowed.iter_mut().for_each(|e| *e *= law.max / size);
+        }
+    }
+    flowed.iter().all(|e| e.is_finite()).then_some(flowed)
+}
+
+/// Sum of the squares of all nine numbers.
+fn squares(s: &[Real; 6]) -> Real {
+    (0..6).map(|k| s[k] * s[k] * if k < 3 { 1.0 } else { 2.0 }).sum()
+}
+
+/// Largest eigenvalue, without sign, of a symmetric matrix.
+pub fn symmetric_norm(s: &[Real; 6]) -> Real {
+    let [xx, yy, zz, yz, xz, xy] = s.map(f64::from);
+    let (values, _) = eigen([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]);
+    values.iter().fold(0.0, |most: f64, value| most.max(value.abs())) as Real
+}
+
 /// Scales a matrix to determinant 1; `None` if it is not safely invertible.
 fn keep_volume(a: Mat3) -> Option<Mat3> {
     let a = a.as_dmat3();
@@ -112,6 +152,24 @@ mod tests {
         assert_eq!((laws[3].strain, laws[3].creep), (0.0, 5.0));
         let clay = Yielding { strain: 0.02, creep: 1.0, max: 0.3 };
         assert_eq!(clay.joined(laws[1]), Yielding { strain: 0.02, creep: 1.25, max: 0.3 });
+    }
+
+    #[test]
+    fn strain_beyond_the_yield_point_becomes_plastic_up_to_its_bound() {
+        let law = Yielding { strain: 0.05, creep: 10.0, max: 0.2 };
+        let strain = [0.1, -0.02, 0.0, 0.0, 0.0, 0.0];
+        assert_eq!(creep([0.0; 6], strain.map(|e| 0.4 * e), law, 0.01, false), None);
+        let once = creep([0.0; 6], strain, law, 0.01, false).unwrap();
+        assert!((once[0] - 0.01).abs() < 1e-6 && (once[1] + 0.002).abs() < 1e-6);
+        // A step longer than the time of creep takes all of it, and no more.
+        assert_eq!(creep([0.0; 6], strain, law, 9.0, false).unwrap(), strain);
+        let most = (0..100).fold([0.0; 6], |plastic, _| creep(plastic, strain, law, 0.01, false).unwrap());
+        assert!((symmetric_norm(&most) - 0.2).abs() < 1e-5);
+        let even = [0.3, 0.3, 0.3, 0.0, 0.0, 0.0];
+        assert!(creep([0.0; 6], even, law, 0.01, false).is_some());
+        assert_eq!(creep([0.0; 6], even, law, 0.01, true), None, "nothing but volume");
+        let kept = creep([0.0; 6], [0.2, 0.0, 0.1, 0.1, 0.0, 0.0], law, 0.01, true).unwrap();
+        assert!((kept[0] + kept[1] + kept[2]).abs() < 1e-7 && kept[3] > 0.0);
     }
 
     #[test]

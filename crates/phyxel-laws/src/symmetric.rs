@@ -77,6 +77,39 @@ pub fn pseudo_inverse<const N: usize>(a: [[f64; N]; N], cut_off: f64) -> PseudoI
     result
 }
 
+/// Largest eigenvalue of a symmetric matrix with these numbers on its diagonal and beside it, by bisection with Sturm's
+/// count; 0 without any.
+pub fn largest_of_tridiagonal(diagonal: &[f64], beside: &[f64]) -> f64 {
+    let off = |k: usize| beside.get(k).copied().unwrap_or(0.0);
+    let reach = |k: usize| {
+        let before = if k > 0 { off(k - 1) } else { 0.0 };
+        before.abs() + if k + 1 < diagonal.len() { off(k).abs() } else { 0.0 }
+    };
+    let bound =
+        |sign: f64| (0..diagonal.len()).map(|k| sign * diagonal[k] + reach(k)).fold(f64::NEG_INFINITY, f64::max);
+    if diagonal.is_empty() || !(bound(1.0).is_finite() && bound(-1.0).is_finite()) {
+        return 0.0;
+    }
+    let (mut low, mut high) = (-bound(-1.0), bound(1.0));
+    // Whether an eigenvalue is above: a pivot of `T - x` is positive.
+    let is_above = |x: f64| {
+        let mut pivot = 1.0;
+        (0..diagonal.len()).any(|k| {
+            let taken = if k > 0 { off(k - 1) * off(k - 1) / pivot } else { 0.0 };
+            pivot = diagonal[k] - x - taken;
+            if pivot == 0.0 {
+                pivot = -1e-300;
+            }
+            pivot > 0.0
+        })
+    };
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if is_above(middle) { low = middle } else { high = middle }
+    }
+    high
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +130,20 @@ mod tests {
             }
         }
         a
+    }
+
+    #[test]
+    fn the_largest_of_a_tridiagonal_matrix_is_found() {
+        // Second differences: 2 - 2 cos(k pi/(n + 1)).
+        let n = 20;
+        let found = largest_of_tridiagonal(&vec![2.0; n], &vec![-1.0; n - 1]);
+        let exact = 2.0 - 2.0 * (n as f64 * std::f64::consts::PI / (n as f64 + 1.0)).cos();
+        assert!((found - exact).abs() < 1e-12, "{found} {exact}");
+        assert_eq!(largest_of_tridiagonal(&[], &[]), 0.0);
+        assert!((largest_of_tridiagonal(&[-3.0], &[5.0]) + 3.0).abs() < 1e-12);
+        let full = [[1.0, 0.5, 0.0, 0.0], [0.5, -2.0, 3.0, 0.0], [0.0, 3.0, 0.1, 0.2], [0.0, 0.0, 0.2, 4.0]];
+        let most = eigen(full).0.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        assert!((largest_of_tridiagonal(&[1.0, -2.0, 0.1, 4.0], &[0.5, 3.0, 0.2]) - most).abs() < 1e-12);
     }
 
     #[test]

@@ -47,6 +47,7 @@ fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<Fram
         velocity: [0.0; 3],
         temperature: Span::default(),
         strain_max: 0.0,
+        solver_rounds: None,
         broken: 0,
         merged: 0,
         skin: SkinReport {

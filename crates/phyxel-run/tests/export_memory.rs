@@ -84,6 +84,7 @@ fn body(name: &str, particles: std::ops::Range<usize>, skin: Option<FrameSkin>) 
         velocity: [0.0; 3],
         temperature: Span::default(),
         strain_max: 0.0,
+        solver_rounds: None,
         broken: 0,
         merged: 0,
         skin: SkinReport {

@@ -126,12 +126,17 @@ pub struct NewBody {
 }
 
 impl NewBody {
-    /// Mass of each particle, kg: all the same, but for springs, where every cell gives an eighth to each of its corners.
+    /// Mass of each particle, kg: all the same, but for springs, where every cell gives an eighth to each of its corners, and
+    /// for phyxels, which have the mass of the volume they stand for.
     pub fn particle_masses(&self, material: &Material) -> Vec<Real> {
         let total = f64::from(material.density) * self.volume;
         let even = total / self.samples.len().max(1) as f64;
         match &self.model {
             ModelSettings::Shape(_) => vec![even as Real; self.samples.len()],
+            ModelSettings::Continuum(_) => {
+                let volumes = crate::model::continuum::volumes(&self.samples, self.spacing, self.volume);
+                volumes.into_iter().map(|volume| (f64::from(material.density) * volume) as Real).collect()
+            }
             ModelSettings::Spring(settings) => {
                 let mut cells = vec![0u32; self.samples.len()];
                 settings.cells.iter().flatten().for_each(|&corner| cells[corner as usize] += 1);

@@ -7,6 +7,7 @@ use crate::Real;
 use crate::body::NewBody;
 use crate::heating::{Exchange, Radiation};
 use crate::material::{Curve, Friction, Plasticity};
+use crate::model::continuum::Integration;
 use crate::model::shape::ShapeMode;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -109,6 +110,12 @@ pub enum Setting {
     DampingRate(Option<Real>),
     /// Body: whether molecules that are near each other and cold make new springs.
     Refreeze(bool),
+    /// Body: whether its reference shape follows the present one.
+    Flowing(bool),
+    /// Body: whether plastic flow keeps the volume.
+    Deviatoric(bool),
+    /// Body: how it is stepped.
+    Integration(Integration),
     /// Obstacle or material.
     Friction(Friction),
     /// Obstacle or material: 0 to 1.
@@ -168,6 +175,9 @@ impl Setting {
             Self::Tau(_) => "tau",
             Self::DampingRate(_) => "damping_rate",
             Self::Refreeze(_) => "refreeze",
+            Self::Flowing(_) => "flowing",
+            Self::Deviatoric(_) => "deviatoric",
+            Self::Integration(_) => "integration",
             Self::Friction(_) => "friction",
             Self::Restitution(_) => "restitution",
             Self::Stickiness(_) => "stickiness",

@@ -208,6 +208,8 @@ pub struct BodyReport {
     pub broken: u64,
     /// Bonds made since the start.
     pub merged: u64,
+    /// Rounds of the solver in a step, on the mean; for bodies that are stepped implicitly.
+    pub solver_rounds: Option<f64>,
     /// Its surface.
     pub skin: SkinReport,
 }

@@ -339,6 +339,11 @@ pub struct Material {
 }
 
 impl Material {
+    /// Largest Young's modulus at any temperature, Pa.
+    pub fn stiffest(&self) -> Real {
+        self.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max)
+    }
+
     /// Young's modulus at a temperature, softening included, Pa.
     pub fn stiffness(&self, temperature: Real) -> Real {
         self.young_modulus.at(temperature) * self.heat.stiffness_left(temperature)

@@ -49,7 +49,18 @@ pub fn map_chunks<T: Send, R: Send>(
 
 /// Calls `work` for each item.
 pub fn for_each_item<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
+    if items.len() == 1 {
+        return items.into_iter().for_each(work);
+    }
     items.into_par_iter().for_each(&work);
+}
+
+/// The values of `work` for each item, in order.
+pub fn map_items<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    if items.len() == 1 {
+        return items.into_iter().map(work).collect();
+    }
+    items.into_par_iter().map(&work).collect()
 }
 
 /// The values `work(0), work(1), ..`, in order.

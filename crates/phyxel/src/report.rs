@@ -121,6 +121,7 @@ impl World {
             velocity: (momentum / mass).to_array(),
             temperature: span,
             strain_max: state.strain_max,
+            solver_rounds: state.solver_rounds,
             broken: state.broken,
             merged: state.merged,
             skin: report_skin(body, skin),

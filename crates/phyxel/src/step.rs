@@ -192,7 +192,7 @@ fn advance_velocities(world: &mut World, context: &StepContext) {
     before.resize(particles.velocity.len(), Vec3::ZERO);
     std::mem::swap(before, &mut particles.velocity);
     for model in &mut world.models {
-        model.advance_velocities(particles, before, context);
+        model.advance_velocities(&world.bodies, &world.materials, particles, before, context);
     }
 }
 
@@ -279,9 +279,17 @@ impl World {
         }
     }
 
+    /// Longest step that is stable at present, s.
+    pub fn stable_step(&mut self) -> f64 {
+        for model in &mut self.models {
+            model.prepare(&self.bodies, &self.materials, &self.particles);
+        }
+        self.models.iter().map(|model| model.stable_step()).fold(self.settings.max_step, f64::min)
+    }
+
     /// Number of steps for the rest of a frame.
     fn steps_left(&mut self, left: f64, taken: u32) -> Result<u32, StepError> {
-        let stable = self.models.iter().map(|model| model.stable_step()).fold(self.settings.max_step, f64::min);
+        let stable = self.stable_step();
         let limit = self.settings.substeps.unwrap_or(self.settings.max_substeps);
         let most = limit.saturating_sub(taken).max(1);
         if left / stable > UNSTABLE * f64::from(most) && stable < self.settings.max_step {

@@ -6,13 +6,14 @@ use crate::collider::Collider;
 use crate::error::WorldError;
 use crate::heating::{Exchange, Heating, Radiation};
 use crate::material::{Curve, Friction, Heat, HeatFromWork, Material};
-use crate::model::ModelSettings;
 use crate::model::shape::{Clusters, ShapeSettings};
 use crate::model::spring::{Cell, Gas, Molecules, SpringSettings, Summation};
+use crate::model::{ContinuumSettings, ModelSettings};
 use crate::obstacle::{Geometry, Obstacle};
 use crate::skin::Skin;
 use crate::world::Settings;
 use glam::Vec3;
+use phyxel_laws::elastic::is_stable;
 use phyxel_laws::spring::isotropic_springs;
 
 /// Farthest from the origin that anything may start, m: beyond it f32 has no millimetres left.
@@ -217,6 +218,7 @@ impl NewBody {
         let wrong = self.held.iter().find(|&&sample| sample as usize >= self.samples.len());
         check.that(wrong.is_none(), "held", wrong, "numbers of the body's own samples")?;
         match &self.model {
+            ModelSettings::Continuum(settings) => settings.check(&check),
             ModelSettings::Shape(settings) => settings.check(&check, &self.samples),
             ModelSettings::Spring(settings) => {
                 let carried = !matches!(self.skin, Skin::Mesh(_));
@@ -224,6 +226,18 @@ impl NewBody {
                 settings.check(&check, &self.samples)
             }
         }
+    }
+}
+
+impl ContinuumSettings {
+    fn check(&self, check: &Check) -> Result<(), WorldError> {
+        let supported = (1.2..=4.0).contains(&self.support);
+        check.that(supported, "continuum.support", self.support, "between 1.2 and 4 mean distances of neighbours")?;
+        check.that(at_least_zero(self.hourglass), "continuum.hourglass", self.hourglass, "at least 0")?;
+        check.that(at_least_zero(self.volume), "continuum.volume", self.volume, "at least 0")?;
+        let stiffness = self.stiffness.as_deref();
+        let stable = stiffness.is_none_or(is_stable);
+        check.that(stable, "continuum.stiffness", stiffness, "symmetric, with positive eigenvalues only")
     }
 }
 

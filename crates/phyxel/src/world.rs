@@ -227,11 +227,19 @@ impl World {
         self.frame
     }
 
+    /// The model of phyxels, if a body uses it.
+    pub fn continuum_model(&self) -> Option<&crate::model::ContinuumModel> {
+        self.models.iter().find_map(|model| match model {
+            Model::Continuum(continuum) => Some(continuum),
+            Model::Shape(_) | Model::Spring(_) => None,
+        })
+    }
+
     /// The shape-matching model, if a body uses it.
     pub fn shape_model(&self) -> Option<&crate::model::ShapeModel> {
         self.models.iter().find_map(|model| match model {
             Model::Shape(shape) => Some(shape),
-            Model::Spring(_) => None,
+            Model::Continuum(_) | Model::Spring(_) => None,
         })
     }
 
@@ -239,7 +247,7 @@ impl World {
     pub fn spring_model(&self) -> Option<&crate::model::SpringModel> {
         self.models.iter().find_map(|model| match model {
             Model::Spring(spring) => Some(spring),
-            Model::Shape(_) => None,
+            Model::Continuum(_) | Model::Shape(_) => None,
         })
     }
 

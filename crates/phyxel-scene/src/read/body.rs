@@ -1,5 +1,6 @@
 //! Bodies in files.
 
+use super::continuum::read_continuum;
 use super::copies::read_copies;
 use super::cursor::{Field, Reader};
 use super::lattice::read_lattice;
@@ -105,8 +106,8 @@ fn read_body_shape(reader: &mut Reader, files: &mut Files) -> Option<Shape> {
 /// Settings of a model stand in a table of their own: `matching` for shape matching, because a body's `shape` is
 /// its geometry, and `lattice` for springs.
 fn read_model(reader: &mut Reader, kind: Option<ModelKind>) -> Option<ModelDescription> {
-    let tables = [("matching", ModelKind::Shape), ("lattice", ModelKind::Spring)];
-    let [matching, lattice] = tables.map(|(table, owner)| {
+    let tables = [("continuum", ModelKind::Continuum), ("matching", ModelKind::Shape), ("lattice", ModelKind::Spring)];
+    let [continuum, matching, lattice] = tables.map(|(table, owner)| {
         let field = reader.field(table)?;
         if kind.is_some_and(|kind| kind != owner) {
             field.object(format!("holds settings of the model \"{}\", which this body does not use", owner.name()));
@@ -115,6 +116,10 @@ fn read_model(reader: &mut Reader, kind: Option<ModelKind>) -> Option<ModelDescr
         Some(field)
     });
     match kind? {
+        ModelKind::Continuum => {
+            let usual = ModelDescription::Continuum(Box::default());
+            Some(continuum.and_then(|field| read_continuum(&field)).unwrap_or(usual))
+        }
         ModelKind::Shape => {
             let matching = matching.and_then(|field| {
                 let mut table = field.table()?;

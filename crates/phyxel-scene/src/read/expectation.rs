@@ -39,6 +39,7 @@ const BODY: Tree = Tree::Table(&[
     ("velocity", VECTOR),
     ("temperature", Tree::Table(&[("min", Tree::Leaf), ("mean", Tree::Leaf), ("max", Tree::Leaf)])),
     ("strain_max", Tree::Leaf),
+    ("solver_rounds", Tree::Leaf),
     ("broken", Tree::Leaf),
     ("merged", Tree::Leaf),
     (

@@ -3,6 +3,7 @@
 //! May not know worlds: what is read is a [`Scene`](crate::Scene), checked but not built.
 
 mod body;
+mod continuum;
 mod copies;
 mod cursor;
 mod event;

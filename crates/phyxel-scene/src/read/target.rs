@@ -9,6 +9,7 @@ use super::material::{
 use super::quantity::Quantity;
 use crate::document::Value;
 use phyxel::command::{Setting, Target};
+use phyxel::model::continuum::Integration;
 
 /// The names of a scene.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +37,7 @@ enum Kind {
 }
 
 /// Settings that may change, and what has them.
-const SETTINGS: [(&str, &[Kind]); 27] = [
+const SETTINGS: [(&str, &[Kind]); 30] = [
     ("gravity", &[Kind::World]),
     ("temperature", &[Kind::Body, Kind::Obstacle, Kind::Heating]),
     ("velocity", &[Kind::Body]),
@@ -46,6 +47,9 @@ const SETTINGS: [(&str, &[Kind]); 27] = [
     ("tau", &[Kind::Body]),
     ("damping_rate", &[Kind::Body]),
     ("refreeze", &[Kind::Body]),
+    ("flowing", &[Kind::Body]),
+    ("deviatoric", &[Kind::Body]),
+    ("integration", &[Kind::Body]),
     ("friction", &[Kind::Obstacle, Kind::Material]),
     ("restitution", &[Kind::Obstacle, Kind::Material]),
     ("stickiness", &[Kind::Obstacle]),
@@ -143,6 +147,9 @@ fn read_setting(key: &str, field: &Field, names: &Names) -> Option<Setting> {
         "tau" => Setting::Tau(read_own_or_material(field, Quantity::not_negative("s"))?),
         "damping_rate" => Setting::DampingRate(read_own_or_material(field, Quantity::not_negative("1/s"))?),
         "refreeze" => Setting::Refreeze(field.flag()?),
+        "flowing" => Setting::Flowing(field.flag()?),
+        "deviatoric" => Setting::Deviatoric(field.flag()?),
+        "integration" => Setting::Integration(field.choice("way to integrate", &Integration::ALL)?),
         "friction" => Setting::Friction(read_friction(field)?),
         "restitution" => Setting::Restitution(number(Quantity::part())?),
         "stickiness" => Setting::Stickiness(number(Quantity::not_negative("Pa"))?),

@@ -168,7 +168,10 @@ fn closed_choices_list_their_words() {
     let tetra = problems(
         "[[bodies]]\nname = 'a'\nmodel = 'tetra'\nmaterial = 'wax'\nspacing = 1\nshape = { kind = 'sphere', radius = 2 }",
     );
-    assert_eq!(tetra, ["scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"tetra\" (known: shape, spring)"]);
+    assert_eq!(
+        tetra,
+        ["scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"tetra\" (known: continuum, shape, spring)"]
+    );
     assert_eq!(
         body_problems("skin = { kind = 'surfels' }"),
         [
@@ -324,7 +327,7 @@ fn events_are_checked_against_what_their_target_has() {
     );
     assert_eq!(
         event("target = 'goop'\nset = { stickiness = 3 }")[0],
-        "scenes/x.toml:12: events[0].set: unknown key \"stickiness\"; known keys: temperature, velocity, material, mode, beta, tau, damping_rate, refreeze"
+        "scenes/x.toml:12: events[0].set: unknown key \"stickiness\"; known keys: temperature, velocity, material, mode, beta, tau, damping_rate, refreeze, flowing, deviatoric, integration"
     );
     assert_eq!(
         event("target = 'goop'\ndo = 'shove'"),
@@ -360,7 +363,7 @@ fn expectations_are_checked_against_what_frames_say() {
     for (lines, message) in [
         (
             "what = 'bodies.goop.center.1'\nabove = 1",
-            "expect[0].what: there is no quantity \"center\"; did you mean \"centre\"? (known: model, particles, pieces, centre, bounds, velocity, temperature, strain_max, broken, merged, skin)",
+            "expect[0].what: there is no quantity \"center\"; did you mean \"centre\"? (known: model, particles, pieces, centre, bounds, velocity, temperature, strain_max, solver_rounds, broken, merged, skin)",
         ),
         (
             "what = 'bodies.gop.centre.1'\nabove = 1",

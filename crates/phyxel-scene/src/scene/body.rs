@@ -5,7 +5,7 @@ use crate::sample::Sampler;
 use crate::shape::{Placement, Shape};
 use glam::Vec3;
 use phyxel::model::shape::ShapeMode;
-use phyxel::model::{ModelKind, SpringSettings};
+use phyxel::model::{ContinuumSettings, ModelKind, SpringSettings};
 use std::sync::Arc;
 
 /// A body, or many of a kind.
@@ -122,6 +122,8 @@ pub enum Copies {
 /// A model with its settings, as a file writes them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelDescription {
+    /// Phyxels.
+    Continuum(Box<ContinuumSettings>),
     /// Shape matching.
     Shape {
         /// Kinds of deformation the goal shape follows.
@@ -152,6 +154,7 @@ impl ModelDescription {
     /// The model these settings are for.
     pub fn kind(&self) -> ModelKind {
         match self {
+            Self::Continuum(_) => ModelKind::Continuum,
             Self::Shape { .. } => ModelKind::Shape,
             Self::Spring { .. } => ModelKind::Spring,
         }

@@ -33,9 +33,10 @@ pub(crate) fn ways_at_rest(body: &Body, material: &Material, particles: &Particl
     if range.is_empty() {
         return Ways::default();
     }
+    let mass: f64 = particles.mass[range.clone()].iter().map(|&mass| f64::from(mass)).sum();
     let sample = Sample {
         rest: &particles.rest[range.clone()],
-        volume: particles.mass[range.start] / material.density,
+        volume: (mass / range.len() as f64) as Real / material.density,
         conductivity: material.heat.conductivity,
         together: Together::new(range.len(), body.particles.start, groups),
     };
@@ -50,7 +51,7 @@ pub(crate) fn ways_at_rest(body: &Body, material: &Material, particles: &Particl
 /// A body at rest; particles are numbered within it.
 struct Sample<'a> {
     rest: &'a [Vec3],
-    /// Of a particle, m3.
+    /// Of a particle, on the mean, m3.
     volume: Real,
     /// Along the own axes, W/(m K).
     conductivity: Vec3,

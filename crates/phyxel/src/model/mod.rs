@@ -3,6 +3,7 @@
 //! One value of [`Model`] looks after all bodies of its kind, so that many small bodies cost as little as
 //! one large one. A model touches only the particles of its own bodies.
 
+pub mod continuum;
 pub mod shape;
 pub mod spring;
 
@@ -14,6 +15,9 @@ use crate::heat::Ways;
 use crate::material::Material;
 use crate::particles::{Particles, Rearrangement};
 use crate::step::StepContext;
+pub use continuum::{ContinuumModel, ContinuumSettings};
+use glam::Vec3;
+use phyxel_laws::stiffness::bar_time_constant;
 use serde::{Deserialize, Serialize};
 pub use shape::{ShapeModel, ShapeSettings};
 pub use spring::{SpringModel, SpringSettings};
@@ -23,6 +27,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelKind {
+    /// Phyxels.
+    Continuum,
     /// Shape matching.
     Shape,
     /// Springs that melt into molecules.
@@ -31,11 +37,12 @@ pub enum ModelKind {
 
 impl ModelKind {
     /// Every model, in the order of the documentation.
-    pub const ALL: [Self; 2] = [Self::Shape, Self::Spring];
+    pub const ALL: [Self; 3] = [Self::Continuum, Self::Shape, Self::Spring];
 
     /// As scene files and reports write it.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Continuum => "continuum",
             Self::Shape => "shape",
             Self::Spring => "spring",
         }
@@ -45,6 +52,8 @@ impl ModelKind {
 /// Settings of one body for the model that moves it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ModelSettings {
+    /// Phyxels.
+    Continuum(ContinuumSettings),
     /// Shape matching.
     Shape(ShapeSettings),
     /// Springs that melt into molecules.
@@ -55,6 +64,7 @@ impl ModelSettings {
     /// The model these settings are for.
     pub fn kind(&self) -> ModelKind {
         match self {
+            Self::Continuum(_) => ModelKind::Continuum,
             Self::Shape(_) => ModelKind::Shape,
             Self::Spring(_) => ModelKind::Spring,
         }
@@ -74,11 +84,15 @@ pub struct BodyState {
     pub broken: u64,
     /// Bonds made since the start.
     pub merged: u64,
+    /// Rounds of the solver in a step, on the mean; for bodies that are stepped implicitly.
+    pub solver_rounds: Option<f64>,
 }
 
 /// A model with all its bodies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Model {
+    /// Phyxels.
+    Continuum(ContinuumModel),
     /// Shape matching.
     Shape(ShapeModel),
     /// Springs that melt into molecules.
@@ -89,6 +103,7 @@ impl Model {
     /// A model without bodies.
     pub(crate) fn new(kind: ModelKind) -> Self {
         match kind {
+            ModelKind::Continuum => Self::Continuum(ContinuumModel::default()),
             ModelKind::Shape => Self::Shape(ShapeModel::default()),
             ModelKind::Spring => Self::Spring(SpringModel::default()),
         }
@@ -97,6 +112,7 @@ impl Model {
     /// Its name.
     pub fn kind(&self) -> ModelKind {
         match self {
+            Self::Continuum(_) => ModelKind::Continuum,
             Self::Shape(_) => ModelKind::Shape,
             Self::Spring(_) => ModelKind::Spring,
         }
@@ -105,16 +121,20 @@ impl Model {
     /// Takes over a body that has just been added to the world.
     pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: ModelSettings) {
         match (self, settings) {
+            (Self::Continuum(model), ModelSettings::Continuum(settings)) => {
+                model.add_body(id, body, particles, settings);
+            }
             (Self::Shape(shape), ModelSettings::Shape(settings)) => shape.add_body(id, body, particles, settings),
             (Self::Spring(spring), ModelSettings::Spring(settings)) => spring.add_body(id, body, particles, settings),
             // The world chooses the model by the kind of the settings.
-            (Self::Shape(_), ModelSettings::Spring(_)) | (Self::Spring(_), ModelSettings::Shape(_)) => (),
+            (Self::Continuum(_) | Self::Shape(_) | Self::Spring(_), _) => (),
         }
     }
 
     /// Forgets a body that leaves the world.
     pub(crate) fn remove_body(&mut self, id: BodyId) {
         match self {
+            Self::Continuum(model) => model.remove_body(id),
             // Its clusters go with their particles.
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.remove_body(id),
@@ -124,6 +144,7 @@ impl Model {
     /// Follows particles that moved within the store or left it.
     pub(crate) fn rearrange(&mut self, order: &Rearrangement) {
         match self {
+            Self::Continuum(model) => model.refresh(),
             Self::Shape(shape) => shape.rearrange(order),
             Self::Spring(spring) => spring.refresh(),
         }
@@ -132,6 +153,7 @@ impl Model {
     /// Forgets what was derived from materials, settings and marks; [`prepare`](Self::prepare) makes it anew.
     pub(crate) fn refresh(&mut self) {
         match self {
+            Self::Continuum(model) => model.refresh(),
             Self::Shape(shape) => shape.refresh(),
             Self::Spring(spring) => spring.refresh(),
         }
@@ -140,6 +162,7 @@ impl Model {
     /// Makes what is derived from the description, if it is missing.
     pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
+            Self::Continuum(model) => model.prepare(bodies, materials, particles),
             Self::Shape(shape) => shape.prepare(bodies, materials, particles),
             Self::Spring(spring) => spring.prepare(bodies, materials, particles),
         }
@@ -148,6 +171,7 @@ impl Model {
     /// Longest step that is stable, s.
     pub(crate) fn stable_step(&self) -> f64 {
         match self {
+            Self::Continuum(model) => model.stable_step(),
             Self::Shape(_) => f64::INFINITY,
             Self::Spring(spring) => spring.stable_step(),
         }
@@ -156,6 +180,8 @@ impl Model {
     /// Looks for neighbours inside its bodies.
     pub(crate) fn find_neighbours(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
+            // Neighbours are those of the reference shape.
+            Self::Continuum(_) => (),
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.find_neighbours(bodies, materials, particles),
         }
@@ -170,6 +196,7 @@ impl Model {
         context: &StepContext,
     ) {
         match self {
+            Self::Continuum(model) => model.exert_forces(bodies, materials, particles, context),
             // Shape matching pulls to goals instead of pushing with forces.
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.exert_forces(bodies, materials, particles, context),
@@ -180,11 +207,14 @@ impl Model {
     /// model's own pull.
     pub(crate) fn advance_velocities(
         &mut self,
+        bodies: &[Body],
+        materials: &[Material],
         particles: &mut Particles,
-        before: &[glam::Vec3],
+        before: &[Vec3],
         context: &StepContext,
     ) {
         match self {
+            Self::Continuum(model) => model.advance_velocities(bodies, materials, particles, before, context),
             Self::Shape(shape) => shape.advance_velocities(particles, before, context),
             Self::Spring(spring) => spring.advance_velocities(particles, before, context),
         }
@@ -193,6 +223,7 @@ impl Model {
     /// Finds ways for heat that change from step to step.
     pub(crate) fn find_ways(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
+            Self::Continuum(_) => (),
             // Its ways stay as long as the description.
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.find_ways(bodies, materials, particles),
@@ -203,6 +234,7 @@ impl Model {
     /// model makes new ones when they change.
     pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
         match self {
+            Self::Continuum(model) => model.ways(),
             Self::Shape(shape) => shape.ways(),
             Self::Spring(spring) => spring.ways(),
         }
@@ -211,6 +243,7 @@ impl Model {
     /// Lets what depends on temperature follow it.
     pub(crate) fn follow_temperature(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
+            Self::Continuum(model) => model.follow_temperature(bodies, materials, particles),
             Self::Shape(shape) => shape.follow_temperature(bodies, materials, particles),
             // Springs look at temperatures when they exert forces.
             Self::Spring(_) => (),
@@ -226,6 +259,7 @@ impl Model {
         context: &StepContext,
     ) {
         match self {
+            Self::Continuum(model) => model.change_phase(bodies, materials, particles),
             Self::Shape(shape) => shape.flow(particles, context),
             Self::Spring(spring) => spring.change_phase(bodies, materials, particles, context),
         }
@@ -234,21 +268,16 @@ impl Model {
     /// Changes a setting of a body; false if it has no such setting.
     pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
         match self {
+            Self::Continuum(model) => model.set(id, setting),
             Self::Shape(shape) => shape.set(id, setting),
             Self::Spring(spring) => spring.set(id, setting),
         }
     }
 
     /// Parts a body along a plane in its own frame at rest.
-    pub(crate) fn cut(
-        &mut self,
-        id: BodyId,
-        point: glam::Vec3,
-        normal: glam::Vec3,
-        bodies: &[Body],
-        particles: &Particles,
-    ) {
+    pub(crate) fn cut(&mut self, id: BodyId, point: Vec3, normal: Vec3, bodies: &[Body], particles: &Particles) {
         match self {
+            Self::Continuum(_) => (),
             Self::Shape(shape) => shape.cut(id, point, normal, particles),
             Self::Spring(spring) => spring.cut(id, point, normal, bodies, particles),
         }
@@ -263,6 +292,7 @@ impl Model {
         strain: &mut [Real],
     ) -> Vec<(BodyId, BodyState)> {
         match self {
+            Self::Continuum(model) => model.states(bodies, materials, particles, strain),
             Self::Shape(shape) => shape.states(bodies, materials, particles, strain),
             Self::Spring(spring) => spring.states(bodies, materials, particles, strain),
         }
@@ -276,9 +306,48 @@ impl Model {
         particles: &Particles,
     ) -> Vec<(BodyId, FrameSkin)> {
         match self {
+            Self::Continuum(model) => model.skins(bodies, materials, particles),
             Self::Shape(shape) => shape.skins(bodies, materials, particles),
             // They melt: their skins are found around particles, never carried.
             Self::Spring(_) => Vec::new(),
         }
+    }
+}
+
+/// Angular frequency of the slowest stretching of a bar as long as the body, 1/s.
+fn slowest_swing(rest: &[Vec3], young: Real, density: Real) -> f64 {
+    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let (min, max) = rest.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
+    let length = (max - min).max_element();
+    1.0 / f64::from(bar_time_constant(length, young, density)).max(1e-30)
+}
+
+/// Which of some things hang together.
+struct Parts {
+    parent: Vec<u32>,
+}
+
+impl Parts {
+    /// So many that are each on their own.
+    fn new(count: usize) -> Self {
+        Self { parent: (0..count as u32).collect() }
+    }
+
+    fn unite(&mut self, pair: [u32; 2]) {
+        let [a, b] = pair.map(|i| self.root(i));
+        self.parent[a.max(b) as usize] = a.min(b);
+    }
+
+    fn root(&mut self, mut i: u32) -> u32 {
+        while self.parent[i as usize] != i {
+            self.parent[i as usize] = self.parent[self.parent[i as usize] as usize];
+            i = self.parent[i as usize];
+        }
+        i
+    }
+
+    /// Number of parts.
+    fn count(&self) -> u32 {
+        (0..self.parent.len() as u32).filter(|&i| self.parent[i as usize] == i).count() as u32
     }
 }

@@ -24,6 +24,7 @@ use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::heat::Ways;
 use crate::material::{Heat, Material};
+use crate::model::slowest_swing;
 use crate::parallel;
 use crate::particles::{Flags, Particles, Phase};
 use crate::step::StepContext;
@@ -246,7 +247,7 @@ impl SpringModel {
             let range = matter.range.clone();
             let drawn = solid::add_forces(&spring.bonds, range, matter.damping, &stiffness, particles);
             spring.distorted = drawn > DISTORTED;
-            matter.swing = spring.swing() * f64::from(phase::stiffest(material));
+            matter.swing = spring.swing() * f64::from(material.stiffest());
             if material.heat.from_work.damping > 0.0 {
                 let part = f64::from(material.heat.from_work.damping) * f64::from(context.dt);
                 solid::note_heat(&spring.bonds, matter.range.clone(), matter.damping, &stiffness, particles, part);
@@ -428,9 +429,9 @@ fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &P
     let range = body.range();
     let masses = &particles.mass[range.clone()];
     let sizes: Vec<Real> = masses.iter().map(|mass| libm::cbrtf(mass / material.density)).collect();
-    let young = phase::stiffest(material);
+    let young = material.stiffest();
     let first_swing = spring.first_swing * f64::from(young);
-    let slowest = solid::slowest_swing(&particles.rest[range.clone()], young, material.density);
+    let slowest = slowest_swing(&particles.rest[range.clone()], young, material.density);
     // Stiffness times this is the damping: the slowest swing then has the damping that is asked for.
     let asked = 2.0 * f64::from(material.damping) / slowest;
     let most = 2.0 * MOST_DAMPING / first_swing.sqrt().max(1e-30);

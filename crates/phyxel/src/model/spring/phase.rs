@@ -41,7 +41,7 @@ impl SpringModel {
             let won = freeze(spring, matter, &derived.neighbours, material, particles);
             if lost || won {
                 spring.swings = new_swings(spring, won, matter.range.clone(), particles);
-                matter.swing = spring.swing() * f64::from(stiffest(material));
+                matter.swing = spring.swing() * f64::from(material.stiffest());
                 changed = true;
             }
         }
@@ -50,11 +50,6 @@ impl SpringModel {
         }
         self.derived = Some(derived);
     }
-}
-
-/// Largest Young's modulus at any temperature, Pa.
-pub(super) fn stiffest(material: &Material) -> Real {
-    material.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max)
 }
 
 /// The fastest swings after springs have gone or come: none without springs; those of the new ones if they are faster.

@@ -177,11 +177,3 @@ pub(super) fn fastest_swings(bonds: &Bonds, rest: &[Vec3], masses: &[Real]) -> S
         .into_iter()
         .fold(Swings::default(), |a, b| Swings { ordered: a.ordered.max(b.ordered), wild: a.wild.max(b.wild) })
 }
-
-/// Angular frequency of the slowest stretching of a bar as long as the body, 1/s.
-pub(super) fn slowest_swing(rest: &[Vec3], young: Real, density: Real) -> f64 {
-    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = rest.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
-    let length = (max - min).max_element();
-    1.0 / f64::from(phyxel_laws::stiffness::bar_time_constant(length, young, density)).max(1e-30)
-}

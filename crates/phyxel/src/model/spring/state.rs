@@ -7,7 +7,7 @@ use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::command::Setting;
 use crate::material::Material;
-use crate::model::BodyState;
+use crate::model::{BodyState, Parts};
 use crate::parallel;
 use crate::particles::Particles;
 use glam::Vec3;
@@ -92,6 +92,7 @@ impl SpringModel {
             pieces: self.count_pieces(place, derived, particles),
             broken: spring.broken,
             merged: spring.merged,
+            solver_rounds: None,
         };
         (spring.id, state)
     }
@@ -100,8 +101,8 @@ impl SpringModel {
     fn count_pieces(&self, place: usize, derived: &Derived, particles: &Particles) -> u32 {
         let (spring, matter) = (&self.bodies[place], &derived.matter[place]);
         let start = matter.range.start;
-        let mut parent: Vec<u32> = (0..matter.range.len() as u32).collect();
-        spring.bonds.springs().for_each(|one| unite(&mut parent, one.pair));
+        let mut parts = Parts::new(matter.range.len());
+        spring.bonds.springs().for_each(|one| parts.unite(one.pair));
         let neighbours = &derived.neighbours;
         for (k, &i) in neighbours.members.iter().enumerate().filter(|(_, i)| matter.range.contains(&(**i as usize))) {
             for &other in neighbours.of(k).iter().filter(|&&other| other as usize > k) {
@@ -111,24 +112,11 @@ impl SpringModel {
                     let near = TOGETHER * 0.5 * (matter.sizes[a] + matter.sizes[b]);
                     let apart = particles.position[i as usize].distance(particles.position[j as usize]);
                     if apart < near {
-                        unite(&mut parent, [a as u32, b as u32]);
+                        parts.unite([a as u32, b as u32]);
                     }
                 }
             }
         }
-        (0..parent.len() as u32).filter(|&i| parent[i as usize] == i).count() as u32
+        parts.count()
     }
-}
-
-fn unite(parent: &mut [u32], pair: [u32; 2]) {
-    let [a, b] = pair.map(|i| root(parent, i));
-    parent[a.max(b) as usize] = a.min(b);
-}
-
-fn root(parent: &mut [u32], mut i: u32) -> u32 {
-    while parent[i as usize] != i {
-        parent[i as usize] = parent[parent[i as usize] as usize];
-        i = parent[i as usize];
-    }
-    i
 }

@@ -1,0 +1,226 @@
+//! Flow: the reference shape follows the present one, and pressure keeps the density.
+
+use super::{ContinuumModel, Derived, GRAIN, Pace, Phyxels};
+use crate::Real;
+use crate::body::Body;
+use crate::grid::Neighbourhood;
+use crate::material::Material;
+use crate::parallel;
+use crate::particles::{Particles, Phase};
+use glam::{Mat3, Vec3};
+use phyxel_laws::elastic::VOIGT;
+use phyxel_laws::kernel::{bell, spike_slope};
+use phyxel_laws::lanes::WIDTH;
+
+/// The reference shape is left behind when a phyxel has gone this part of its support from it.
+const BEHIND: Real = 0.15;
+/// A deformation that leaves less of the volume than this has lost its meaning; its stress is dropped.
+const CRUSHED: Real = 0.2;
+/// Rounds of the search for the fastest motions of a new reference shape, and what they may miss.
+const FEW_ROUNDS: usize = 8;
+const FASTER: f64 = 1.2;
+/// Bulk modulus of a melt over that of its solid, if the material says nothing.
+const MELT_STIFFNESS: Real = 0.1;
+
+/// How a body that flows keeps its density.
+#[derive(Clone, Debug)]
+pub(super) struct Pressure {
+    /// How far phyxels press on each other, m.
+    reach: Real,
+    /// Density over that which the kernel finds inside the body at rest.
+    scale: Real,
+    /// kg/m3.
+    density: Real,
+    /// Pa.
+    bulk: Real,
+    /// Square of the fastest swing it makes, 1/s2.
+    pub swing: f64,
+}
+
+impl Pressure {
+    /// Of a body with this shape at rest. At its surface the kernel misses what is outside; three quarters of the phyxels
+    /// have less than what counts as its density, in a small body, so that none of it is pressed at rest.
+    pub fn new(rest: &[Vec3], supports: &[Real], masses: &[Real], material: &Material) -> Self {
+        let reach = supports.iter().sum::<Real>() / supports.len().max(1) as Real;
+        let mut found = densities(rest, masses, reach);
+        found.sort_unstable_by(Real::total_cmp);
+        let inside = found.get(found.len() * 3 / 4).copied().unwrap_or(material.density);
+        let solid = material.stiffest() / (3.0 * (1.0 - 2.0 * material.poisson_ratio));
+        let bulk = material.fluid.bulk_modulus.unwrap_or(MELT_STIFFNESS * solid);
+        let speed = f64::from(bulk / material.density).sqrt();
+        // Two phyxels beside each other swing against each other as the shortest wave, four to a reach.
+        let swing = (4.0 * speed / f64::from(reach)).powi(2);
+        Self { reach, scale: material.density / inside, density: material.density, bulk, swing }
+    }
+}
+
+/// Densities that the kernel finds, kg/m3.
+fn densities(points: &[Vec3], masses: &[Real], reach: Real) -> Vec<Real> {
+    let near = Neighbourhood::new(points, reach);
+    parallel::map(points.len(), GRAIN, |i| {
+        let mut sum = 0.0;
+        near.visit(points[i], |j, square| sum += masses[j as usize] * bell(square, reach));
+        sum
+    })
+}
+
+impl Derived {
+    /// Adds the forces of pressure: `-m_i m_j (p_i/rho_i^2 + p_j/rho_j^2) grad W`. Nothing pulls: a free surface is one.
+    pub(super) fn press(&self, particles: &mut Particles) {
+        let Some(pressure) = &self.pressure else { return };
+        let points = &particles.position[self.range.clone()];
+        let masses = &particles.mass[self.range.clone()];
+        let density = densities(points, masses, pressure.reach);
+        let push = |i: usize| {
+            let found = density[i] * pressure.scale;
+            let excess = (found / pressure.density - 1.0).max(0.0);
+            pressure.bulk * excess / (found * found)
+        };
+        let pushes = parallel::map(points.len(), GRAIN, push);
+        let near = Neighbourhood::new(points, pressure.reach);
+        let forces = parallel::map(points.len(), GRAIN, |i| {
+            let mut sum = Vec3::ZERO;
+            near.visit(points[i], |j, square| {
+                let j = j as usize;
+                let strength = pushes[i] + pushes[j];
+                if j != i && strength > 0.0 && square > 0.0 {
+                    let distance = square.sqrt();
+                    let slope = spike_slope(distance, pressure.reach);
+                    sum -= (points[i] - points[j]) * (masses[i] * masses[j] * strength * slope / distance);
+                }
+            });
+            sum
+        });
+        particles.force[self.range.clone()].iter_mut().zip(forces).for_each(|(sum, force)| *sum += force);
+    }
+}
+
+impl Phyxels {
+    /// Whether its reference shape may ever follow.
+    pub(super) fn may_flow(&self, material: &Material) -> bool {
+        self.settings.flowing || material.heat.melting.is_some()
+    }
+
+    /// Whether its reference shape follows at present.
+    pub(super) fn is_flowing(&self, material: &Material, enthalpy: &[f64]) -> bool {
+        let melts = material.heat.melting.is_some();
+        self.settings.flowing || (melts && enthalpy.iter().any(|&enthalpy| material.heat.molten(enthalpy) > 0.0))
+    }
+
+    /// Notes which phyxels are molten. Those that freeze are free of stress as they are.
+    fn change_states(&mut self, derived: &mut Derived, material: &Material, particles: &mut Particles) {
+        if material.heat.melting.is_none() {
+            return;
+        }
+        let range = derived.range.clone();
+        let mut frozen = Vec::new();
+        for i in range.clone() {
+            let molten = material.heat.molten(particles.enthalpy[i]) >= 1.0;
+            if !molten && particles.phase[i] == Phase::Fluid {
+                frozen.push(i - range.start);
+            }
+            particles.phase[i] = if molten { Phase::Fluid } else { Phase::Solid };
+        }
+        if frozen.is_empty() {
+            return;
+        }
+        derived.field.place(&particles.position[range.clone()]);
+        let shapes = derived.field.deformations();
+        if self.plastic.len() != range.len() {
+            self.plastic = vec![[0.0; 6]; range.len()];
+        }
+        for i in frozen {
+            let state = &mut derived.field.states[i / WIDTH];
+            let swelling = state.swelling[i % WIDTH];
+            let free = elastic_strain(shapes[i], [0.0; 6], swelling);
+            self.plastic[i] = free;
+            (0..6).for_each(|k| state.plastic[k][i % WIDTH] = free[k]);
+        }
+    }
+
+    /// Whether a phyxel has gone far from the reference shape.
+    fn is_behind(&self, rest: &[Vec3], positions: &[Vec3]) -> bool {
+        let reference = self.reference.as_deref().unwrap_or(rest);
+        // Falling as a whole changes nothing.
+        let count = positions.len().max(1) as Real;
+        let drift = reference.iter().zip(positions).map(|(a, b)| *b - *a).sum::<Vec3>() / count;
+        let gone = |i: usize| (positions[i] - reference[i] - drift).length() > BEHIND * self.supports[i];
+        (0..positions.len()).any(gone)
+    }
+
+    /// Makes the present shape the reference shape, and keeps the elastic strain: `Ep = -J^-T (E - Ep) J^-1`.
+    fn follow(&mut self, derived: &mut Derived, body: &Body, material: &Material, particles: &Particles) {
+        let range = derived.range.clone();
+        let positions = &particles.position[range.clone()];
+        derived.field.place(positions);
+        let shapes = derived.field.deformations();
+        let states = &derived.field.states;
+        let kept = parallel::map(range.len(), GRAIN, |i| {
+            let plastic = self.plastic.get(i).copied().unwrap_or_default();
+            let swelling = states.get(i / WIDTH).map_or(0.0, |state| state.swelling[i % WIDTH]);
+            let stiffness = states.get(i / WIDTH).map_or(1.0, |state| state.stiffness[i % WIDTH]);
+            let volume = shapes[i].determinant();
+            let is_whole = volume.is_finite() && volume > CRUSHED;
+            if stiffness <= 0.0 || !is_whole {
+                return [-swelling, -swelling, -swelling, 0.0, 0.0, 0.0];
+            }
+            let inverse = shapes[i].inverse();
+            let elastic = full(elastic_strain(shapes[i], plastic, swelling));
+            let turned = inverse.transpose() * elastic * inverse;
+            std::array::from_fn(|k| {
+                let (r, c) = VOIGT[k];
+                -turned.col(c)[r] - if k < 3 { swelling } else { 0.0 }
+            })
+        });
+        if let Some(binding) = &derived.binding {
+            self.skin = Some(binding.carry(positions, &particles.velocity[range.clone()], &shapes).0);
+        }
+        self.plastic = kept;
+        self.reference = Some(positions.to_vec());
+        self.stretch = 1.0;
+        self.pace = None;
+        *derived = self.derive(body, material, particles, FEW_ROUNDS);
+        // What few rounds find may be a little slow.
+        let slow = derived.pace;
+        let [swing, braking, thinness] = [slow.swing, slow.braking, slow.thinness].map(|pace| FASTER * pace);
+        derived.pace = Pace { swing, braking, thinness };
+        self.pace = Some(derived.pace);
+    }
+}
+
+/// `(J^T J - I)/2` less plastic strain and swelling.
+fn elastic_strain(j: Mat3, plastic: [Real; 6], swelling: Real) -> [Real; 6] {
+    let square = j.transpose() * j;
+    std::array::from_fn(|k| {
+        let (r, c) = VOIGT[k];
+        let one = if k < 3 { 1.0 } else { 0.0 };
+        0.5 * (square.col(c)[r] - one) - plastic[k] - swelling * one
+    })
+}
+
+fn full([xx, yy, zz, yz, xz, xy]: [Real; 6]) -> Mat3 {
+    Mat3::from_cols(Vec3::new(xx, xy, xz), Vec3::new(xy, yy, yz), Vec3::new(xz, yz, zz))
+}
+
+impl ContinuumModel {
+    /// Melting and freezing, and the reference shapes of what flows.
+    pub(crate) fn change_phase(&mut self, bodies: &[Body], materials: &[Material], particles: &mut Particles) {
+        let Some(derived) = &mut self.derived else { return };
+        let mut followed = false;
+        for (phyxels, derived) in self.bodies.iter_mut().zip(derived) {
+            let body = &bodies[phyxels.id.0 as usize];
+            let material = &materials[body.material.0 as usize];
+            phyxels.change_states(derived, material, particles);
+            let range = derived.range.clone();
+            if phyxels.is_flowing(material, &particles.enthalpy[range.clone()])
+                && phyxels.is_behind(&particles.rest[range.clone()], &particles.position[range])
+            {
+                phyxels.follow(derived, body, material, particles);
+                followed = true;
+            }
+        }
+        if followed {
+            self.ways = Some(std::sync::Arc::new(self.find_all_ways(bodies, materials, particles)));
+        }
+    }
+}

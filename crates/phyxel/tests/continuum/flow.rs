@@ -1,0 +1,122 @@
+//! Plastic flow, melting, merging, splitting and freezing.
+
+use crate::common::{DOWN, floor, run, space, world};
+use crate::{block, cloud, elastic};
+use glam::Vec3;
+use phyxel::World;
+use phyxel::command::{Command, Region, Setting, Target};
+use phyxel::material::{Friction, Heat, Material, Plasticity};
+use phyxel::model::ContinuumSettings;
+
+fn set(world: &mut World, target: Target, setting: Setting) {
+    world.apply(Command::Set { target, setting }).unwrap();
+}
+
+fn frames(world: &mut World, count: u32) {
+    for _ in 0..count {
+        world.advance_frame().unwrap();
+    }
+}
+
+fn plastic(yield_strain: f32, creep: f32, max: f32) -> Material {
+    let plasticity = Some(Plasticity { yield_strain: yield_strain.into(), creep, max });
+    Material { plasticity, damping: 0.2, ..elastic(1.0e5, 0.3) }
+}
+
+/// Width along x of what is between the ends.
+fn width(world: &World) -> f64 {
+    let [low, high] = world.frame().bodies[0].report.bounds;
+    high[0] - low[0]
+}
+
+/// Stretches a block, holds it for a second, and lets it go.
+fn drawn(material: Material, deviatoric: bool) -> World {
+    let settings = ContinuumSettings { deviatoric, ..ContinuumSettings::default() };
+    let mut body = block([8, 4, 4], 0.1, 0.0, settings);
+    body.start = Some(body.samples.iter().map(|x| *x * Vec3::new(1.3, 1.0, 1.0)).collect());
+    body.held = (0..body.samples.len() as u32).filter(|i| body.samples[*i as usize].x.abs() > 0.3).collect();
+    let mut world = space(material);
+    world.add_body(body).unwrap();
+    run(&mut world, 5e-4, 2000);
+    world.apply(Command::Hold { body: "body".into(), region: Region::All, on: false }).unwrap();
+    run(&mut world, 5e-4, 2000);
+    world
+}
+
+#[test]
+fn what_yields_stays_long_and_what_does_not_comes_back() {
+    // 0.7 m between the first and the last phyxel at rest.
+    let back = width(&drawn(plastic(1.0, 10.0, 1.0), false));
+    assert!((back - 0.7).abs() < 0.005, "{back}");
+    // A strain of (1.69 - 1)/2 = 0.345 less the yield strain of 0.05 stays: sqrt(1 + 2 0.295) = 1.26.
+    let long = width(&drawn(plastic(0.05, 10.0, 1.0), false));
+    assert!(long > 0.7 * 1.2 && long < 0.7 * 1.3, "{long}");
+    // No more than a plastic strain of 0.1: sqrt(1.2) = 1.095.
+    let bounded = width(&drawn(plastic(0.05, 10.0, 0.1), false));
+    assert!((bounded / 0.7 - 1.095).abs() < 0.03, "{bounded}");
+    let even = drawn(plastic(0.05, 10.0, 1.0), true);
+    assert!(width(&even) > 0.7 * 1.15, "{}", width(&even));
+}
+
+#[test]
+fn two_parts_that_flow_into_each_other_become_one_and_one_that_is_pulled_apart_two() {
+    let settings = ContinuumSettings { flowing: true, ..ContinuumSettings::default() };
+    let mut samples = crate::common::block([4, 4, 4], 0.1);
+    let other: Vec<Vec3> = samples.iter().map(|x| *x + Vec3::new(0.6, 0.0, 0.0)).collect();
+    samples.extend(other);
+    let mut world = space(Material { damping: 0.3, ..plastic(0.0, 20.0, 10.0) });
+    world.add_body(cloud(samples, 0.1, settings)).unwrap();
+    let pieces = |world: &World| world.frame().bodies[0].report.pieces;
+    run(&mut world, 1e-4, 1);
+    assert_eq!(pieces(&world), 2);
+    let push = |world: &mut World, from: u32, speed: f32| {
+        let region = Region::Samples((from..from + 64).collect());
+        let velocity = Vec3::new(speed, 0.0, 0.0);
+        world.apply(Command::Push { body: "body".into(), region, velocity }).unwrap();
+    };
+    push(&mut world, 0, 0.5);
+    push(&mut world, 64, -0.5);
+    frames(&mut world, 15);
+    assert_eq!(pieces(&world), 1);
+    // Fast: matter that yields at any strain still resists, by E over creep times the rate of strain.
+    push(&mut world, 0, -12.0);
+    push(&mut world, 64, 12.0);
+    frames(&mut world, 20);
+    assert!(pieces(&world) >= 2, "{}", pieces(&world));
+}
+
+#[test]
+fn a_block_that_melts_spreads_keeps_its_volume_and_is_elastic_again_when_cold() {
+    let heat = Heat {
+        conductivity: Vec3::ZERO,
+        specific_heat: 100.0,
+        softening: Some(40.0),
+        melting: Some(50.0),
+        ..Heat::default()
+    };
+    let fluid = phyxel::material::Fluid { viscosity: 20.0.into(), ..phyxel::material::Fluid::default() };
+    let material = Material { heat, fluid, damping: 0.1, ..elastic(1.0e5, 0.3) };
+    let mut body = block([6, 6, 6], 0.1, 0.0, ContinuumSettings::default());
+    body.pose.at = Vec3::new(0.0, 0.301, 0.0);
+    let mut world = world(material, DOWN);
+    world.add_body(body).unwrap();
+    world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
+    let height = |world: &World| world.frame().bodies[0].report.bounds[1][1];
+    frames(&mut world, 10);
+    let first = height(&world);
+    assert!(first > 0.5, "it stands: {first}");
+    set(&mut world, Target::Body("body".into()), Setting::Temperature(60.0));
+    frames(&mut world, 60);
+    let flat = height(&world);
+    assert!(flat < 0.6 * first, "it spreads: {flat}");
+    assert_eq!(world.frame().bodies[0].report.particles.solid, 0);
+    set(&mut world, Target::Body("body".into()), Setting::Temperature(20.0));
+    frames(&mut world, 10);
+    let report = world.frame().bodies[0].report.clone();
+    assert_eq!((report.particles.fluid, report.pieces), (0, 1));
+    // Cold, it stands as it is, and bounces as a whole.
+    let frozen = height(&world);
+    frames(&mut world, 30);
+    assert!((height(&world) - frozen).abs() < 0.1 * frozen, "{frozen} became {}", height(&world));
+    assert!(world.frame().bodies[0].report.strain_max < 0.2, "{}", world.frame().bodies[0].report.strain_max);
+}
