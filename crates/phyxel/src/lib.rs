@@ -33,5 +33,10 @@ pub use frame::Frame;
 pub use step::{FrameReport, StageTimes};
 pub use world::{Settings, World};
 
+/// What the running machine can do, for measuring.
+pub mod machine {
+    pub use phyxel_laws::lanes::{Level, WIDTH, multiply_and_add};
+}
+
 /// The scalar of the engine. Sums that need more are made in `f64`.
 pub type Real = f32;

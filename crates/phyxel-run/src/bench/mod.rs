@@ -3,6 +3,8 @@
 //! Every row carries a fingerprint of the state it ended in, so that a faster run that computes something else
 //! is seen at once. Claims of speed are ratios of rows of one table, on one machine.
 
+mod continuum;
+mod limits;
 mod picture;
 mod shape;
 mod spring;
@@ -77,7 +79,17 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 9] = [
+pub const ALL: [Benchmark; 11] = [
+    Benchmark {
+        name: "phyxels-source",
+        about: "200 and 400 phyxels under skins of 10,000 and 20,000 vertices, explicit and implicit (the source's table 1)",
+        run: continuum::source,
+    },
+    Benchmark {
+        name: "phyxels-scaling",
+        about: "explicit steps of 10,000 and 1,000,000 phyxels beside the limits of the machine",
+        run: continuum::scaling,
+    },
     Benchmark {
         name: "shape-source",
         about: "100 objects of 100 points in 8 clusters, quadratic, as the source's figure 8",
