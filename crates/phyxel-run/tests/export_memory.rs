@@ -85,6 +85,7 @@ fn body(name: &str, particles: std::ops::Range<usize>, skin: Option<FrameSkin>) 
         temperature: Span::default(),
         strain_max: 0.0,
         solver_rounds: None,
+        degenerate: None,
         broken: 0,
         merged: 0,
         skin: SkinReport {

@@ -43,6 +43,20 @@ pub enum WorldError {
         /// Its name.
         body: String,
     },
+    /// A body of phyxels most of which have too few neighbours.
+    #[error(
+        "body \"{body}\": the neighbours of {degenerate} of {tried} phyxels do not span space; make the spacing smaller than {spacing} m, or the body thicker than two of them"
+    )]
+    TooCoarse {
+        /// Its name.
+        body: String,
+        /// How many.
+        degenerate: usize,
+        /// Of how many that were looked at.
+        tried: usize,
+        /// m.
+        spacing: f32,
+    },
     /// A setting that does not belong to its target.
     #[error("{target} has no setting \"{setting}\" that may change while running")]
     NoSuchSetting {

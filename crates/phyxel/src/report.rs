@@ -122,6 +122,7 @@ impl World {
             temperature: span,
             strain_max: state.strain_max,
             solver_rounds: state.solver_rounds,
+            degenerate: state.degenerate,
             broken: state.broken,
             merged: state.merged,
             skin: report_skin(body, skin),

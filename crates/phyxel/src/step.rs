@@ -279,17 +279,17 @@ impl World {
         }
     }
 
-    /// Longest step that is stable at present, s.
+    /// Longest step that is stable at present, s; infinite if any is.
     pub fn stable_step(&mut self) -> f64 {
         for model in &mut self.models {
             model.prepare(&self.bodies, &self.materials, &self.particles);
         }
-        self.models.iter().map(|model| model.stable_step()).fold(self.settings.max_step, f64::min)
+        self.models.iter().map(|model| model.stable_step()).fold(f64::INFINITY, f64::min)
     }
 
     /// Number of steps for the rest of a frame.
     fn steps_left(&mut self, left: f64, taken: u32) -> Result<u32, StepError> {
-        let stable = self.stable_step();
+        let stable = self.stable_step().min(self.settings.max_step);
         let limit = self.settings.substeps.unwrap_or(self.settings.max_substeps);
         let most = limit.saturating_sub(taken).max(1);
         if left / stable > UNSTABLE * f64::from(most) && stable < self.settings.max_step {

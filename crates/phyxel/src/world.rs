@@ -6,7 +6,8 @@ use crate::command::{Command, Drag};
 use crate::error::WorldError;
 use crate::heating::Heating;
 use crate::material::Material;
-use crate::model::{Model, ModelKind};
+use crate::model::continuum::count_degenerate;
+use crate::model::{Model, ModelKind, ModelSettings};
 use crate::obstacle::Obstacle;
 use crate::particles::{Flags, Particle, Particles, Phase, Rearrangement};
 use crate::scratch::Scratch;
@@ -137,6 +138,7 @@ impl World {
         }
         let material = self.material_named(&body.material)?;
         body.validate()?;
+        check_phyxels(&body, &self.materials[material.0 as usize])?;
         let count = self.particles.len() as u64 + body.samples.len() as u64;
         if count > PARTICLE_LIMIT {
             return Err(WorldError::TooMany { count, limit: PARTICLE_LIMIT });
@@ -319,6 +321,19 @@ impl World {
             self.models.len() - 1
         })
     }
+}
+
+/// A body of phyxels needs stiffness, and neighbours on all sides.
+fn check_phyxels(body: &NewBody, material: &Material) -> Result<(), WorldError> {
+    let ModelSettings::Continuum(settings) = &body.model else { return Ok(()) };
+    let owner = || format!("material \"{}\" of the body of phyxels \"{}\"", material.name, body.name);
+    let young = material.stiffest();
+    WorldError::require(young > 0.0, owner, "young_modulus", young, "positive")?;
+    let (degenerate, tried) = count_degenerate(&body.samples, body.spacing, settings.support);
+    if 2 * degenerate > tried {
+        return Err(WorldError::TooCoarse { body: body.name.clone(), degenerate, tried, spacing: body.spacing });
+    }
+    Ok(())
 }
 
 fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> WorldError {

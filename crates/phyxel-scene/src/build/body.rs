@@ -61,6 +61,13 @@ pub(super) fn mould(
         }
     };
     let held = samples_in(&filled.positions, &body.held, body.place.scale);
+    if held.len() == filled.positions.len() {
+        warnings.push(format!(
+            "body \"{}\": all of its {} particles lie in its held regions, so it does not move; make them smaller",
+            body.name,
+            held.len()
+        ));
+    }
     if held.is_empty() && !body.held.is_empty() {
         warnings.push(format!(
             "body \"{}\": no particle lies in its held regions; they are in the body's own frame",

@@ -69,7 +69,7 @@ impl Scene {
             let commands = event::commands(event, &cast, &mut warnings);
             commands.into_iter().for_each(|command| world.schedule(event.at, command));
         }
-        self.warn(&world, &mut warnings);
+        self.warn(&mut world, &mut warnings);
         Ok(Built { world, warnings })
     }
 
@@ -141,14 +141,27 @@ impl Scene {
     }
 
     /// Looks for what is probably not meant.
-    fn warn(&self, world: &World, warnings: &mut Vec<String>) {
+    fn warn(&self, world: &mut World, warnings: &mut Vec<String>) {
         if self.bodies.is_empty() {
             warnings.push("the scene has no bodies; add [[bodies]]".to_string());
         }
         warnings.extend(self.bodies.iter().filter_map(|body| self.warn_of_poisson_ratio(body)));
+        warnings.extend(warn_of_long_steps(world));
         warnings.extend(shortened(overlap::find(world)));
         warnings.extend(shortened(inside::find(world, &self.obstacles)));
     }
+}
+
+/// Steps of a fixed number may be longer than the bodies bear.
+fn warn_of_long_steps(world: &mut World) -> Option<String> {
+    let (rate, substeps) = (world.settings().frame_rate, world.settings().substeps?);
+    let (step, stable) = (1.0 / (rate * f64::from(substeps)), world.stable_step());
+    (step > stable).then(|| {
+        format!(
+            "step.substeps = {substeps} makes steps of {step:.2e} s, but the longest stable one is {stable:.2e} s at the start; leave it out, or give {} or more",
+            (1.0 / (rate * stable)).ceil()
+        )
+    })
 }
 
 fn refuse_too_many(bodies: Vec<(String, u64)>, limit: usize) -> Result<(), BuildError> {

@@ -40,6 +40,7 @@ const BODY: Tree = Tree::Table(&[
     ("temperature", Tree::Table(&[("min", Tree::Leaf), ("mean", Tree::Leaf), ("max", Tree::Leaf)])),
     ("strain_max", Tree::Leaf),
     ("solver_rounds", Tree::Leaf),
+    ("degenerate", Tree::Leaf),
     ("broken", Tree::Leaf),
     ("merged", Tree::Leaf),
     (

@@ -4,6 +4,8 @@
 
 mod body;
 mod continuum;
+#[cfg(test)]
+mod continuum_tests;
 mod copies;
 mod cursor;
 mod event;

@@ -363,7 +363,7 @@ fn expectations_are_checked_against_what_frames_say() {
     for (lines, message) in [
         (
             "what = 'bodies.goop.center.1'\nabove = 1",
-            "expect[0].what: there is no quantity \"center\"; did you mean \"centre\"? (known: model, particles, pieces, centre, bounds, velocity, temperature, strain_max, solver_rounds, broken, merged, skin)",
+            "expect[0].what: there is no quantity \"center\"; did you mean \"centre\"? (known: model, particles, pieces, centre, bounds, velocity, temperature, strain_max, solver_rounds, degenerate, broken, merged, skin)",
         ),
         (
             "what = 'bodies.gop.centre.1'\nabove = 1",

@@ -86,6 +86,8 @@ pub struct BodyState {
     pub merged: u64,
     /// Rounds of the solver in a step, on the mean; for bodies that are stepped implicitly.
     pub solver_rounds: Option<f64>,
+    /// Phyxels whose neighbours do not span space; for bodies of phyxels.
+    pub degenerate: Option<u64>,
 }
 
 /// A model with all its bodies.

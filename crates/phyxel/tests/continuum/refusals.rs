@@ -25,3 +25,16 @@ fn wrong_settings_are_named() {
         assert!(error.contains(field) && error.contains("body"), "{error}");
     }
 }
+
+#[test]
+fn matter_without_stiffness_and_sheets_are_refused_with_the_remedy() {
+    let mut world = space(elastic(0.0, 0.3));
+    let error = world.add_body(block([3, 3, 3], 0.1, 0.0, ContinuumSettings::default())).unwrap_err().to_string();
+    assert!(error.contains("young_modulus") && error.contains("\"body\""), "{error}");
+    let mut world = space(elastic(1.0e5, 0.3));
+    let error = world.add_body(block([9, 9, 1], 0.1, 0.0, ContinuumSettings::default())).unwrap_err().to_string();
+    assert!(error.contains("81 of 81 phyxels") && error.contains("spacing smaller than 0.1"), "{error}");
+    // Two layers span space.
+    world.add_body(block([9, 9, 2], 0.1, 0.0, ContinuumSettings::default())).unwrap();
+    assert_eq!(world.frame().bodies[0].report.degenerate, Some(0));
+}

@@ -17,6 +17,8 @@ const CLOSEST: usize = 3;
 const GRAIN: usize = 256;
 /// Directions in which neighbours spread less than this part of the widest are unknown.
 const CUT_OFF: f64 = 1e-6;
+/// Phyxels that are looked at to tell whether a body is sampled too coarsely.
+const MOST_TRIED: usize = 2048;
 /// Rounds in which weights are evened out.
 const ROUNDS: usize = 8;
 /// A phyxel is at the surface if its neighbours are to one side: by this part of the mean distance, or more.
@@ -69,6 +71,26 @@ pub(crate) fn volumes(points: &[Vec3], spacing: Real, volume: f64) -> Vec<f64> {
     let cubes: Vec<f64> = distances(points, spacing, CLOSEST).into_iter().map(|r| f64::from(r).powi(3)).collect();
     let sum: f64 = cubes.iter().sum();
     cubes.into_iter().map(|cube| volume * cube / sum).collect()
+}
+
+/// How many of some phyxels, spread over the body, have neighbours that do not span space, and how many were looked at.
+pub(crate) fn count_degenerate(points: &[Vec3], spacing: Real, support: Real) -> (usize, usize) {
+    let supports: Vec<Real> = mean_distances(points, spacing).into_iter().map(|r| support * r).collect();
+    let reach = supports.iter().copied().fold(0.0, Real::max);
+    let near = Neighbourhood::new(points, reach);
+    let step = points.len().div_ceil(MOST_TRIED).max(1);
+    let tried = points.len().div_ceil(step);
+    let found = parallel::map(tried, GRAIN, |k| {
+        let i = k * step;
+        let mut a = [[0.0; 3]; 3];
+        near.visit(points[i], |j, square| {
+            let weight = f64::from(weight(square, 0.5 * (supports[i] + supports[j as usize])));
+            let way = (points[j as usize] - points[i]).as_dvec3();
+            (0..3).for_each(|r| (0..3).for_each(|c| a[r][c] += weight * way[r] * way[c]));
+        });
+        pseudo_inverse::<3>(a, CUT_OFF).rank < 3
+    });
+    (found.into_iter().filter(|&bad| bad).count(), tried)
 }
 
 /// Weight of a neighbour at a squared distance, with a support, without unit: `[MKN04]` eq. 9 but for its factor,

@@ -139,13 +139,24 @@ impl Field {
         });
     }
 
-    /// Deformation of each phyxel.
+    /// Deformation of each phyxel where [`place`](Self::place) has put them.
     pub fn deformations(&self) -> Vec<Mat3> {
+        self.deformations_of(&self.points)
+    }
+
+    /// Deformation of each phyxel with these positions.
+    pub fn deformations_at(&self, positions: &[Vec3]) -> Vec<Mat3> {
+        let mut points = vec![[0.0; 4]; self.cloud.padded()];
+        spread(&mut points, positions, 1.0);
+        self.deformations_of(&points)
+    }
+
+    fn deformations_of(&self, points: &[[f32; 4]]) -> Vec<Mat3> {
         let parts = parallel::map_ranges(self.cloud.packs.len(), GRAIN, |packs| {
             let mut found = Vec::new();
             for pack in packs {
                 let mut j: Deformation = [[[0.0; WIDTH]; 3]; 3];
-                measure(self.level, &self.cloud.group(pack, &[]), &self.points, &mut j);
+                measure(self.level, &self.cloud.group(pack, &[]), points, &mut j);
                 let column = |c: usize, lane: usize| Vec3::new(j[0][c][lane], j[1][c][lane], j[2][c][lane]);
                 let lanes = 0..self.cloud.members(pack).len();
                 found.extend(lanes.map(|lane| Mat3::from_cols(column(0, lane), column(1, lane), column(2, lane))));

@@ -17,8 +17,8 @@ pub use self::settings::{ContinuumSettings, Integration};
 pub use self::state::Work;
 pub use phyxel_laws::elastic::is_stable;
 
-pub(crate) use self::cloud::volumes;
 use self::cloud::{Cloud, mean_distances};
+pub(crate) use self::cloud::{count_degenerate, volumes};
 use self::field::Field;
 use self::flow::Pressure;
 use self::implicit::{Block, Start};

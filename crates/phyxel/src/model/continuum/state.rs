@@ -44,12 +44,6 @@ const PHYXEL_OPERATIONS: u64 = 230;
 const TOGETHER: Real = 0.95;
 
 impl ContinuumModel {
-    /// Number of phyxels whose neighbours do not span space, and of all.
-    pub fn degenerate(&self) -> (u64, u64) {
-        let fields = self.derived.iter().flatten().map(|derived| &derived.field.cloud);
-        fields.fold((0, 0), |(bad, all), cloud| (bad + u64::from(cloud.degenerate), all + cloud.len() as u64))
-    }
-
     /// What an explicit step of all bodies takes, without damping.
     pub fn work(&self) -> Work {
         let clouds = self.derived.iter().flatten().map(|derived| &derived.field.cloud);
@@ -117,9 +111,7 @@ impl ContinuumModel {
 impl Derived {
     /// Deformations at the present positions.
     fn shapes(&self, particles: &Particles) -> Vec<Mat3> {
-        let mut field = self.field.clone();
-        field.place(&particles.position[self.range.clone()]);
-        field.deformations()
+        self.field.deformations_at(&particles.position[self.range.clone()])
     }
 }
 
@@ -164,6 +156,7 @@ impl Phyxels {
             strain_max: f64::from(found.iter().map(|(strain, _)| *strain).fold(0.0, Real::max)),
             pieces: self.count_pieces(derived, positions),
             solver_rounds: (self.solves > 0).then(|| self.rounds as f64 / self.solves as f64),
+            degenerate: Some(field.cloud.degenerate.into()),
             ..BodyState::default()
         }
     }

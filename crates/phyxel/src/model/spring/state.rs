@@ -92,7 +92,7 @@ impl SpringModel {
             pieces: self.count_pieces(place, derived, particles),
             broken: spring.broken,
             merged: spring.merged,
-            solver_rounds: None,
+            ..BodyState::default()
         };
         (spring.id, state)
     }
