@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Packs of eight phyxels per task.
 pub(super) const GRAIN: usize = 64;
 /// Phyxels that the first visit goes ahead at a time.
-const WAVE: usize = 1 << 14;
+const WAVE: usize = 1 << 13;
 
 /// A cloud of phyxels with what they are made of, and room for a step.
 #[derive(Clone, Debug)]
