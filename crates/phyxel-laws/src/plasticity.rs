@@ -70,11 +70,17 @@ pub fn flow(plastic: Mat3, strain: Mat3, yield_strain: Real, flow: Real, max: Re
 ///
 /// Strain state plasticity of O'Brien et al. (2002), as `[MKN04]` section 4.1 uses it: where the elastic strain is
 /// beyond the yield strain, `dt creep` of it becomes plastic, never more than all of it, and the plastic strain is kept
-/// below its largest. Sizes of strains are spectral norms. With `deviatoric` only the part without trace counts and flows,
-/// so that the volume stays.
-pub fn creep(plastic: [Real; 6], elastic: [Real; 6], law: Yielding, dt: Real, deviatoric: bool) -> Option<[Real; 6]> {
+/// below its largest. Sizes of strains are spectral norms. With `keep` only the part without trace counts and flows, and the
+/// volume stays.
+pub fn creep(
+    plastic: [Real; 6],
+    elastic: [Real; 6],
+    law: Yielding,
+    dt: Real,
+    keep: Option<Volume>,
+) -> Option<[Real; 6]> {
     let mut driving = elastic;
-    if deviatoric {
+    if keep.is_some() {
         let mean = (elastic[0] + elastic[1] + elastic[2]) / 3.0;
         (0..3).for_each(|k| driving[k] -= mean);
     }
@@ -91,7 +97,38 @@ pub fn creep(plastic: [Real; 6], elastic: [Real; 6], law: Yielding, dt: Real, de
             flowed.iter_mut().for_each(|e| *e *= law.max / size);
         }
     }
+    if keep == Some(Volume::OfShape) {
+        flowed = with_volume_of(flowed, plastic);
+    }
     flowed.iter().all(|e| e.is_finite()).then_some(flowed)
+}
+
+/// What keeps its volume in plastic flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Volume {
+    /// The shape without stress, whose strain is the plastic one: `det(I + 2 Ep)` stays. A strain without trace alone would
+    /// make it smaller.
+    OfShape,
+    /// What is left of an elastic strain, which is minus the plastic one where the reference shape follows: its trace stays.
+    OfStress,
+}
+
+/// A plastic strain scaled so that the volume is that of another.
+fn with_volume_of(mut strain: [Real; 6], other: [Real; 6]) -> [Real; 6] {
+    let volume = |e: &[Real; 6]| {
+        let [xx, yy, zz, yz, xz, xy] = e.map(|e| 2.0 * f64::from(e));
+        let (a, b, c) = (1.0 + xx, 1.0 + yy, 1.0 + zz);
+        a * (b * c - yz * yz) - xy * (xy * c - yz * xz) + xz * (xy * yz - b * xz)
+    };
+    let (now, before) = (volume(&strain), volume(&other));
+    if now > 1e-3 && before > 1e-3 {
+        let factor = libm::cbrt(before / now);
+        for (k, e) in strain.iter_mut().enumerate() {
+            let one = if k < 3 { 1.0 } else { 0.0 };
+            *e = (0.5 * (factor * (one + 2.0 * f64::from(*e)) - one)) as Real;
+        }
+    }
+    strain
 }
 
 /// Sum of the squares of all nine numbers.
@@ -158,18 +195,25 @@ mod tests {
     fn strain_beyond_the_yield_point_becomes_plastic_up_to_its_bound() {
         let law = Yielding { strain: 0.05, creep: 10.0, max: 0.2 };
         let strain = [0.1, -0.02, 0.0, 0.0, 0.0, 0.0];
-        assert_eq!(creep([0.0; 6], strain.map(|e| 0.4 * e), law, 0.01, false), None);
-        let once = creep([0.0; 6], strain, law, 0.01, false).unwrap();
+        assert_eq!(creep([0.0; 6], strain.map(|e| 0.4 * e), law, 0.01, None), None);
+        let once = creep([0.0; 6], strain, law, 0.01, None).unwrap();
         assert!((once[0] - 0.01).abs() < 1e-6 && (once[1] + 0.002).abs() < 1e-6);
         // A step longer than the time of creep takes all of it, and no more.
-        assert_eq!(creep([0.0; 6], strain, law, 9.0, false).unwrap(), strain);
-        let most = (0..100).fold([0.0; 6], |plastic, _| creep(plastic, strain, law, 0.01, false).unwrap());
+        assert_eq!(creep([0.0; 6], strain, law, 9.0, None).unwrap(), strain);
+        let most = (0..100).fold([0.0; 6], |plastic, _| creep(plastic, strain, law, 0.01, None).unwrap());
         assert!((symmetric_norm(&most) - 0.2).abs() < 1e-5);
         let even = [0.3, 0.3, 0.3, 0.0, 0.0, 0.0];
-        assert!(creep([0.0; 6], even, law, 0.01, false).is_some());
-        assert_eq!(creep([0.0; 6], even, law, 0.01, true), None, "nothing but volume");
-        let kept = creep([0.0; 6], [0.2, 0.0, 0.1, 0.1, 0.0, 0.0], law, 0.01, true).unwrap();
+        assert!(creep([0.0; 6], even, law, 0.01, None).is_some());
+        let shear = [0.2, 0.0, 0.1, 0.1, 0.0, 0.0];
+        for keep in [Volume::OfShape, Volume::OfStress] {
+            assert_eq!(creep([0.0; 6], even, law, 0.01, Some(keep)), None, "nothing but volume");
+        }
+        let kept = creep([0.0; 6], shear, law, 0.01, Some(Volume::OfStress)).unwrap();
         assert!((kept[0] + kept[1] + kept[2]).abs() < 1e-7 && kept[3] > 0.0);
+        let mut shape = [0.0; 6];
+        (0..20).for_each(|_| shape = creep(shape, shear, law, 0.02, Some(Volume::OfShape)).unwrap());
+        let [xx, yy, zz, yz, ..] = shape.map(|e| 2.0 * e);
+        assert!(((1.0 + xx) * ((1.0 + yy) * (1.0 + zz) - yz * yz) - 1.0).abs() < 1e-5, "{shape:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::lanes::{Eight, Lanes, WIDTH, at_every_level};
 
 at_every_level! {
     /// Writes what neighbours need to know of eight phyxels and the elastic strain of each.
-    /// Returns by `stretch` the largest sum of the squares of the stretches along three axes.
+    /// Returns by `stretch` how much stiffer than at rest each is, or a little more: because it is stretched, or stressed.
     deform = deform_eight [] [] (
         group: &Group,
         matter: &Matter,
@@ -172,16 +172,20 @@ fn deform_eight<L: Lanes>(
     let own = Own::<L>::of(group, matter);
     let mut e = strain(&j);
     let two = L::splat(2.0);
-    (two * (e[0] + e[1] + e[2]) + L::splat(3.0)).store(stretch);
+    let drawn = two * (e[0] + e[1] + e[2]);
     if let Some(state) = state {
         let (plastic, swelling) = (load6::<L>(&state.plastic), L::load(&state.swelling));
         for k in 0..6 {
             e[k] = if k < 3 { e[k] - plastic[k] - swelling } else { e[k] - plastic[k] };
         }
     }
+    let mut square = L::zero();
     for k in 0..6 {
         e[k].store(&mut elastic[k]);
+        square = square + if k < 3 { e[k] * e[k] } else { two * (e[k] * e[k]) };
     }
+    // Drawn out to J it is J^2 times as stiff; stress alone adds as much as its strain, twice.
+    ((drawn.max(two * square.sqrt()) + L::splat(1.0)) * own.stiffness).store(stretch);
     let mut p = product(&j, &full(matter.hooke.stress(e)));
     if matter.bulk != 0.0 {
         let cofactors = cofactors(&j);

@@ -40,6 +40,13 @@ pub(super) fn samples_in(samples: &[Vec3], regions: &[Shape], scale: f32) -> Vec
     numbered.map(|(number, _)| number as u32).collect()
 }
 
+impl Mould {
+    /// Whether all of its particles are held at the start.
+    pub(super) fn is_held(&self) -> bool {
+        self.held.len() == self.samples.len()
+    }
+}
+
 /// Fills the shape of a body and prepares what its copies share.
 pub(super) fn mould(
     body: &BodyDescription,
@@ -61,13 +68,6 @@ pub(super) fn mould(
         }
     };
     let held = samples_in(&filled.positions, &body.held, body.place.scale);
-    if held.len() == filled.positions.len() {
-        warnings.push(format!(
-            "body \"{}\": all of its {} particles lie in its held regions, so it does not move; make them smaller",
-            body.name,
-            held.len()
-        ));
-    }
     if held.is_empty() && !body.held.is_empty() {
         warnings.push(format!(
             "body \"{}\": no particle lies in its held regions; they are in the body's own frame",

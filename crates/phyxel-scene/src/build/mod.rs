@@ -12,7 +12,7 @@ mod tests;
 
 use crate::error::BuildError;
 use crate::sample::{Random, estimate};
-use crate::scene::{BodyDescription, Scene};
+use crate::scene::{Action, BodyDescription, Event, Scene};
 use body::Mould;
 use phyxel::World;
 use phyxel::material::Material;
@@ -69,6 +69,7 @@ impl Scene {
             let commands = event::commands(event, &cast, &mut warnings);
             commands.into_iter().for_each(|command| world.schedule(event.at, command));
         }
+        warnings.extend(self.bodies.iter().zip(&moulds).filter_map(|(body, mould)| self.warn_of_held(body, mould)));
         self.warn(&mut world, &mut warnings);
         Ok(Built { world, warnings })
     }
@@ -136,6 +137,18 @@ impl Scene {
             format!(
                 "body \"{}\": a lattice of springs has Poisson's ratio {POISSON_RATIO}, whatever its material \"{}\" says ({asked})",
                 body.name, material.name
+            )
+        })
+    }
+
+    /// What is held altogether and never let go does not move.
+    fn warn_of_held(&self, body: &BodyDescription, mould: &Mould) -> Option<String> {
+        let lets_go =
+            |event: &Event| matches!(&event.action, Action::Hold { body: name, on: false, .. } if *name == body.name);
+        (mould.is_held() && !self.events.iter().any(lets_go)).then(|| {
+            format!(
+                "body \"{}\": all of its particles lie in its held regions and are never let go, so it does not move; make the regions smaller",
+                body.name
             )
         })
     }

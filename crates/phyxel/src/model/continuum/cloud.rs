@@ -15,8 +15,9 @@ const NEAREST: usize = 10;
 const CLOSEST: usize = 3;
 /// Phyxels per task.
 const GRAIN: usize = 256;
-/// Directions in which neighbours spread less than this part of the widest are unknown.
-const CUT_OFF: f64 = 1e-6;
+/// Directions in which squares of distances of neighbours are less than this part of those in the widest are unknown: what
+/// happens along them could only be guessed from a tenth of the distance.
+const CUT_OFF: f64 = 0.01;
 /// Phyxels that are looked at to tell whether a body is sampled too coarsely.
 const MOST_TRIED: usize = 2048;
 /// Rounds in which weights are evened out.

@@ -60,8 +60,8 @@ impl Field {
         spread(&mut self.points, positions, 1.0);
     }
 
-    /// Adds the forces, with those of damping if there are velocities. Returns the largest stretch along any direction,
-    /// or a little more.
+    /// Adds the forces, with those of damping if there are velocities. Returns by how much, as a root, the stiffest
+    /// phyxel is stiffer than at rest.
     ///
     /// Both visits to the neighbours go through the body together, one behind the other, so that what the first has
     /// read is still at hand for the second.
@@ -83,12 +83,10 @@ impl Field {
             self.pull(pulled..next, velocities.is_some(), false, forces);
             pulled = next;
         }
-        // Sum of the squares of three stretches: a body at rest has 3, and one that is drawn out in one direction has
-        // little else.
-        (stretch - 2.0).max(1.0).sqrt()
+        stretch.max(1.0).sqrt()
     }
 
-    /// Finds what neighbours need to know of phyxels. Returns the largest sum of the squares of three stretches.
+    /// Finds what neighbours need to know of phyxels. Returns how much stiffer than at rest any is.
     fn deform(&mut self, range: Range<usize>) -> Real {
         let (cloud, states, matter, points) = (&self.cloud, &self.states, &self.matter, &self.points);
         let level = self.level;
@@ -206,11 +204,12 @@ impl Field {
         let matter = self.matter;
         // Without elasticity only the dampers are left.
         self.matter = Matter { hooke: Hooke::isotropic(0.0, 0.0), bulk: 0.0, hourglass: 0.0, ..matter };
+        let states = std::mem::take(&mut self.states);
         self.place(positions);
         let fastest = self.largest(masses, rounds, |field, moves, forces| {
             field.exert(Some(moves), forces);
         });
-        self.matter = matter;
+        (self.matter, self.states) = (matter, states);
         fastest
     }
 

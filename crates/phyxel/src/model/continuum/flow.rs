@@ -7,10 +7,11 @@ use crate::grid::Neighbourhood;
 use crate::material::Material;
 use crate::parallel;
 use crate::particles::{Particles, Phase};
-use glam::{Mat3, Vec3};
+use glam::{Mat3, Quat, Vec3};
 use phyxel_laws::elastic::VOIGT;
 use phyxel_laws::kernel::{bell, spike_slope};
 use phyxel_laws::lanes::WIDTH;
+use phyxel_laws::rotation::nearest_rotation;
 
 /// The reference shape is left behind when a phyxel has gone this part of its support from it.
 const BEHIND: Real = 0.15;
@@ -42,7 +43,7 @@ impl Pressure {
     /// have less than what counts as its density, in a small body, so that none of it is pressed at rest.
     pub fn new(rest: &[Vec3], supports: &[Real], masses: &[Real], material: &Material) -> Self {
         let reach = supports.iter().sum::<Real>() / supports.len().max(1) as Real;
-        let mut found = densities(rest, masses, reach);
+        let mut found = densities(&Neighbourhood::new(rest, reach), rest, masses, reach);
         found.sort_unstable_by(Real::total_cmp);
         let inside = found.get(found.len() * 3 / 4).copied().unwrap_or(material.density);
         let solid = material.stiffest() / (3.0 * (1.0 - 2.0 * material.poisson_ratio));
@@ -55,8 +56,7 @@ impl Pressure {
 }
 
 /// Densities that the kernel finds, kg/m3.
-fn densities(points: &[Vec3], masses: &[Real], reach: Real) -> Vec<Real> {
-    let near = Neighbourhood::new(points, reach);
+fn densities(near: &Neighbourhood, points: &[Vec3], masses: &[Real], reach: Real) -> Vec<Real> {
     parallel::map(points.len(), GRAIN, |i| {
         let mut sum = 0.0;
         near.visit(points[i], |j, square| sum += masses[j as usize] * bell(square, reach));
@@ -70,14 +70,14 @@ impl Derived {
         let Some(pressure) = &self.pressure else { return };
         let points = &particles.position[self.range.clone()];
         let masses = &particles.mass[self.range.clone()];
-        let density = densities(points, masses, pressure.reach);
+        let near = Neighbourhood::new(points, pressure.reach);
+        let density = densities(&near, points, masses, pressure.reach);
         let push = |i: usize| {
             let found = density[i] * pressure.scale;
             let excess = (found / pressure.density - 1.0).max(0.0);
             pressure.bulk * excess / (found * found)
         };
         let pushes = parallel::map(points.len(), GRAIN, push);
-        let near = Neighbourhood::new(points, pressure.reach);
         let forces = parallel::map(points.len(), GRAIN, |i| {
             let mut sum = Vec3::ZERO;
             near.visit(points[i], |j, square| {
@@ -107,10 +107,10 @@ impl Phyxels {
         self.settings.flowing || (melts && enthalpy.iter().any(|&enthalpy| material.heat.molten(enthalpy) > 0.0))
     }
 
-    /// Notes which phyxels are molten. Those that freeze are free of stress as they are.
-    fn change_states(&mut self, derived: &mut Derived, material: &Material, particles: &mut Particles) {
+    /// Notes which phyxels are molten. Those that freeze are free of stress as they are; whether there are such.
+    fn change_states(&mut self, derived: &mut Derived, material: &Material, particles: &mut Particles) -> bool {
         if material.heat.melting.is_none() {
-            return;
+            return false;
         }
         let range = derived.range.clone();
         let mut frozen = Vec::new();
@@ -122,7 +122,7 @@ impl Phyxels {
             particles.phase[i] = if molten { Phase::Fluid } else { Phase::Solid };
         }
         if frozen.is_empty() {
-            return;
+            return false;
         }
         derived.field.place(&particles.position[range.clone()]);
         let shapes = derived.field.deformations();
@@ -136,6 +136,7 @@ impl Phyxels {
             self.plastic[i] = free;
             (0..6).for_each(|k| state.plastic[k][i % WIDTH] = free[k]);
         }
+        true
     }
 
     /// Whether a phyxel has gone far from the reference shape.
@@ -148,7 +149,10 @@ impl Phyxels {
         (0..positions.len()).any(gone)
     }
 
-    /// Makes the present shape the reference shape, and keeps the elastic strain: `Ep = -J^-T (E - Ep) J^-1`.
+    /// Makes the present shape the reference shape, and keeps the elastic strain, turned with the body: with the turn `R`
+    /// nearest to `J`, `Ep = -R (E - Ep) R^T`.
+    ///
+    /// (Carried over as `J^-T (E - Ep) J^-1` it would grow by being squeezed: work that nobody has done.)
     fn follow(&mut self, derived: &mut Derived, body: &Body, material: &Material, particles: &Particles) {
         let range = derived.range.clone();
         let positions = &particles.position[range.clone()];
@@ -164,9 +168,9 @@ impl Phyxels {
             if stiffness <= 0.0 || !is_whole {
                 return [-swelling, -swelling, -swelling, 0.0, 0.0, 0.0];
             }
-            let inverse = shapes[i].inverse();
+            let turn = Mat3::from_quat(nearest_rotation(shapes[i].as_dmat3(), Quat::IDENTITY));
             let elastic = full(elastic_strain(shapes[i], plastic, swelling));
-            let turned = inverse.transpose() * elastic * inverse;
+            let turned = turn * elastic * turn.transpose();
             std::array::from_fn(|k| {
                 let (r, c) = VOIGT[k];
                 -turned.col(c)[r] - if k < 3 { swelling } else { 0.0 }
@@ -210,11 +214,12 @@ impl ContinuumModel {
         for (phyxels, derived) in self.bodies.iter_mut().zip(derived) {
             let body = &bodies[phyxels.id.0 as usize];
             let material = &materials[body.material.0 as usize];
-            phyxels.change_states(derived, material, particles);
+            let froze = phyxels.change_states(derived, material, particles);
             let range = derived.range.clone();
-            if phyxels.is_flowing(material, &particles.enthalpy[range.clone()])
-                && phyxels.is_behind(&particles.rest[range.clone()], &particles.position[range])
-            {
+            let flows = phyxels.is_flowing(material, &particles.enthalpy[range.clone()]);
+            let is_behind = || phyxels.is_behind(&particles.rest[range.clone()], &particles.position[range.clone()]);
+            // What has frozen is stiff again: how fast the body moves inside has to be found anew.
+            if froze || (flows && is_behind()) {
                 phyxels.follow(derived, body, material, particles);
                 followed = true;
             }

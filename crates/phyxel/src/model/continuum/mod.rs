@@ -67,10 +67,12 @@ struct Phyxels {
     skin: Option<Vec<Vec3>>,
     /// Plastic strain, six numbers; none if there is none.
     plastic: Vec<[Real; 6]>,
-    /// Largest stretch along any direction: stiffness goes with its square.
+    /// How much stiffer than at rest it is at most, because it is stretched or stressed, as a root.
     stretch: Real,
     /// How fast it moves inside; none before it is measured.
     pace: Option<Pace>,
+    /// Whether its steps are implicit, if it is free to choose and has chosen.
+    implicit: Option<bool>,
     /// Implicit steps taken, and the rounds that they took.
     solves: u64,
     rounds: u64,
@@ -126,6 +128,7 @@ impl ContinuumModel {
             plastic: Vec::new(),
             stretch: 1.0,
             pace: None,
+            implicit: None,
             solves: 0,
             rounds: 0,
         });
@@ -139,7 +142,7 @@ impl ContinuumModel {
 
     pub(crate) fn refresh(&mut self) {
         (self.derived, self.ways) = (None, None);
-        self.bodies.iter_mut().for_each(|phyxels| phyxels.pace = None);
+        self.bodies.iter_mut().for_each(|phyxels| (phyxels.pace, phyxels.implicit) = (None, None));
     }
 
     pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
@@ -154,7 +157,9 @@ impl ContinuumModel {
             }
         }
         let derived = self.derive(bodies, materials, particles);
-        self.bodies.iter_mut().zip(&derived).for_each(|(phyxels, derived)| phyxels.pace = Some(derived.pace));
+        for (phyxels, derived) in self.bodies.iter_mut().zip(&derived) {
+            (phyxels.pace, phyxels.implicit) = (Some(derived.pace), Some(derived.guide.is_some()));
+        }
         self.derived = Some(derived);
         self.ways = Some(Arc::new(self.find_all_ways(bodies, materials, particles)));
     }
@@ -337,6 +342,8 @@ impl Phyxels {
             self.volumes.clone()
         };
         let mut field = Field::new(Cloud::new(reference, &self.supports, &volumes), matter);
+        // What is molten has no stiffness and makes no swing fast.
+        field.states = self.find_states(&field.cloud, body, material, &particles.enthalpy[range.clone()]);
         let known = self.pace;
         let swing = known.map_or_else(|| field.fastest_swing(masses, rounds), |pace| pace.swing);
         let asked = 2.0 * f64::from(material.damping) / slowest_swing(rest, young, material.density);
@@ -346,7 +353,7 @@ impl Phyxels {
         let braking = known.map_or_else(|| field.fastest_decay(reference, masses, rounds), |pace| pace.braking);
         let explicit = stable_step(swing, braking, SAFETY);
         let implicit = match self.settings.integration {
-            Integration::Auto => explicit < SHORTEST_EXPLICIT,
+            Integration::Auto => self.implicit.unwrap_or(explicit < SHORTEST_EXPLICIT),
             Integration::Explicit => false,
             Integration::Implicit => true,
         };
@@ -355,7 +362,6 @@ impl Phyxels {
             .map_or_else(|| if melts { field.thinness(reference, masses, rounds) } else { 0.0 }, |pace| pace.thinness);
         let pace = Pace { swing, braking, thinness };
         field.notes = implicit || self.may_yield(material);
-        field.states = self.find_states(&field.cloud, body, material, &particles.enthalpy[range.clone()]);
         let guide = implicit.then(|| field.find_blocks());
         let pressure = self.may_flow(material).then(|| Pressure::new(rest, &self.supports, masses, material));
         let binding = match &body.skin {

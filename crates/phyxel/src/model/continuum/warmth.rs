@@ -10,7 +10,7 @@ use crate::parallel;
 use crate::particles::Particles;
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::phyxels::{State, stress_of};
-use phyxel_laws::plasticity::creep;
+use phyxel_laws::plasticity::{Volume, creep};
 use std::ops::Range;
 
 /// Whether anything that phyxels look at depends on temperature.
@@ -56,7 +56,9 @@ impl Phyxels {
             return;
         }
         let count = range.len();
-        let (settings, enthalpy) = (&self.settings, &particles.enthalpy[range.clone()]);
+        let enthalpy = &particles.enthalpy[range.clone()];
+        let flows = self.is_flowing(material, enthalpy);
+        let keep = self.settings.deviatoric.then_some(if flows { Volume::OfStress } else { Volume::OfShape });
         let work = material.heat.from_work.plastic;
         let (elastic, hooke, cloud) = (&field.elastic, &field.matter.hooke, &field.cloud);
         let parts = parallel::map_chunks(&mut field.states, GRAIN, |first, states| {
@@ -69,7 +71,7 @@ impl Phyxels {
                     let heat = &material.heat;
                     let law = material.yielding(heat.temperature(enthalpy[i]), heat.molten(enthalpy[i]));
                     let (strain, before) = (elastic[pack].map(|e| e[lane]), state.plastic.map(|e| e[lane]));
-                    let Some(after) = law.and_then(|law| creep(before, strain, law, dt, settings.deviatoric)) else {
+                    let Some(after) = law.and_then(|law| creep(before, strain, law, dt, keep)) else {
                         continue;
                     };
                     (0..6).for_each(|k| state.plastic[k][lane] = after[k]);
