@@ -4,6 +4,7 @@ use crate::common::{DOWN, floor, run, space, world};
 use crate::{block, cloud, elastic};
 use glam::Vec3;
 use phyxel::World;
+use phyxel::checkpoint::{decode, encode};
 use phyxel::command::{Command, Region, Setting, Target};
 use phyxel::material::{Friction, Heat, Material, Plasticity};
 use phyxel::model::ContinuumSettings;
@@ -144,4 +145,20 @@ fn a_soft_block_that_flows_and_lands_hard_never_gains_energy() {
         }
         assert!(energy(&world) < 0.6 * first, "{} of {first}", energy(&world));
     }
+}
+
+#[test]
+fn a_damped_body_that_flows_is_the_same_when_resumed() {
+    // So much damping that it is bounded by the fastest swing, which every new reference shape has one of.
+    let settings = ContinuumSettings { flowing: true, ..ContinuumSettings::default() };
+    let mut body = block([5, 5, 5], 0.05, 0.0, settings);
+    body.pose.at = Vec3::new(0.0, 0.2, 0.0);
+    let mut whole = world(Material { damping: 1.0, ..plastic(0.0, 20.0, 10.0) }, DOWN);
+    whole.add_body(body).unwrap();
+    whole.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
+    frames(&mut whole, 12);
+    let mut resumed = decode(&encode(&whole)).unwrap();
+    frames(&mut whole, 4);
+    frames(&mut resumed, 4);
+    assert_eq!(whole.state_hash(), resumed.state_hash());
 }

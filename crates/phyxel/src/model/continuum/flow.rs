@@ -1,6 +1,6 @@
 //! Flow: the reference shape follows the present one, and pressure keeps the density.
 
-use super::{ContinuumModel, Derived, GRAIN, Pace, Phyxels};
+use super::{AGAIN, ContinuumModel, Derived, GRAIN, Phyxels};
 use crate::Real;
 use crate::body::Body;
 use crate::grid::Neighbourhood;
@@ -17,9 +17,6 @@ use phyxel_laws::rotation::nearest_rotation;
 const BEHIND: Real = 0.15;
 /// A deformation that leaves less of the volume than this has lost its meaning; its stress is dropped.
 const CRUSHED: Real = 0.2;
-/// Rounds of the search for the fastest motions of a new reference shape, and what they may miss.
-const FEW_ROUNDS: usize = 8;
-const FASTER: f64 = 1.2;
 /// Bulk modulus of a melt over that of its solid, if the material says nothing.
 const MELT_STIFFNESS: Real = 0.1;
 
@@ -183,11 +180,7 @@ impl Phyxels {
         self.reference = Some(positions.to_vec());
         self.stretch = 1.0;
         self.pace = None;
-        *derived = self.derive(body, material, particles, FEW_ROUNDS);
-        // What few rounds find may be a little slow.
-        let slow = derived.pace;
-        let [swing, braking, thinness] = [slow.swing, slow.braking, slow.thinness].map(|pace| FASTER * pace);
-        derived.pace = Pace { swing, braking, thinness };
+        *derived = self.derive(body, material, particles, AGAIN);
         self.pace = Some(derived.pace);
     }
 }

@@ -49,8 +49,17 @@ const MOST_DAMPING: f64 = 1.0;
 /// Explicit steps shorter than this are too many, s: the body is stepped implicitly if it is free to choose.
 const SHORTEST_EXPLICIT: f64 = 1e-4;
 
-/// Rounds of the search for the fastest motions of a body.
-const ROUNDS: usize = 24;
+/// How the fastest motions of a body are looked for.
+#[derive(Clone, Copy, Debug)]
+struct Search {
+    rounds: usize,
+    /// What is found times this is surely fast enough.
+    margin: f64,
+}
+
+/// For the first time, and again for a new reference shape.
+const FIRST: Search = Search { rounds: 24, margin: 1.0 };
+const AGAIN: Search = Search { rounds: 8, margin: 1.2 };
 
 /// A body of phyxels.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -167,7 +176,7 @@ impl ContinuumModel {
     fn derive(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Vec<Derived> {
         let derive = |phyxels: &Phyxels| {
             let body = &bodies[phyxels.id.0 as usize];
-            phyxels.derive(body, &materials[body.material.0 as usize], particles, ROUNDS)
+            phyxels.derive(body, &materials[body.material.0 as usize], particles, FIRST)
         };
         self.bodies.iter().map(derive).collect()
     }
@@ -320,8 +329,9 @@ impl Derived {
 }
 
 impl Phyxels {
-    /// Rounds are those of the search for the fastest motions, where they are not known.
-    fn derive(&self, body: &Body, material: &Material, particles: &Particles, rounds: usize) -> Derived {
+    /// The fastest motions are looked for where they are not known.
+    fn derive(&self, body: &Body, material: &Material, particles: &Particles, search: Search) -> Derived {
+        let Search { rounds, margin } = search;
         let range = body.range();
         let rest = &particles.rest[range.clone()];
         let reference = self.reference.as_deref().unwrap_or(rest);
@@ -345,12 +355,13 @@ impl Phyxels {
         // What is molten has no stiffness and makes no swing fast.
         field.states = self.find_states(&field.cloud, body, material, &particles.enthalpy[range.clone()]);
         let known = self.pace;
-        let swing = known.map_or_else(|| field.fastest_swing(masses, rounds), |pace| pace.swing);
+        let swing = known.map_or_else(|| margin * field.fastest_swing(masses, rounds), |pace| pace.swing);
         let asked = 2.0 * f64::from(material.damping) / slowest_swing(rest, young, material.density);
         let most = 2.0 * MOST_DAMPING / swing.sqrt().max(1e-30);
         // Stiffness times this is the damping: the slowest swing then has the damping that is asked for.
         field.matter.damping = (asked.min(most) * f64::from(young)) as Real;
-        let braking = known.map_or_else(|| field.fastest_decay(reference, masses, rounds), |pace| pace.braking);
+        let braking =
+            known.map_or_else(|| margin * field.fastest_decay(reference, masses, rounds), |pace| pace.braking);
         let explicit = stable_step(swing, braking, SAFETY);
         let implicit = match self.settings.integration {
             Integration::Auto => self.implicit.unwrap_or(explicit < SHORTEST_EXPLICIT),
@@ -358,8 +369,10 @@ impl Phyxels {
             Integration::Implicit => true,
         };
         let melts = material.heat.melting.is_some();
-        let thinness = known
-            .map_or_else(|| if melts { field.thinness(reference, masses, rounds) } else { 0.0 }, |pace| pace.thinness);
+        let thinness = known.map_or_else(
+            || if melts { margin * field.thinness(reference, masses, rounds) } else { 0.0 },
+            |pace| pace.thinness,
+        );
         let pace = Pace { swing, braking, thinness };
         field.notes = implicit || self.may_yield(material);
         let guide = implicit.then(|| field.find_blocks());
