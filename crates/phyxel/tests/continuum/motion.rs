@@ -11,7 +11,7 @@ use phyxel::model::ContinuumSettings;
 use phyxel::model::continuum::Integration;
 use phyxel::skin::{Skin, SkinMesh};
 use phyxel::step::{StageTimes, step};
-use phyxel::{World, parallel};
+use phyxel::{Settings, StepError, World, parallel};
 use std::sync::Arc;
 
 fn stepped(integration: Integration) -> ContinuumSettings {
@@ -201,4 +201,14 @@ fn steps_that_are_too_long_are_refused_with_the_one_that_is_stable() {
     // Waves of sqrt(1.35e6/1000) = 37 m/s take 2.7 ms from one phyxel to the next.
     assert!(stable > 5e-4 && stable < 5e-3, "{stable}");
     step(&mut world, stable as f32, &mut StageTimes::default()).unwrap();
+    let mut fixed = World::new(Settings { substeps: Some(2), ..Settings::default() }).unwrap();
+    fixed.add_material(elastic(1.0e6, 0.3)).unwrap();
+    fixed.add_body(block([4, 4, 4], 0.1, 0.0, stepped(Integration::Explicit))).unwrap();
+    match fixed.advance_frame() {
+        Err(StepError::TooStiff { stable: told, allowed, needed, .. }) => {
+            assert!((told / stable - 1.0).abs() < 1e-6 && allowed == 2, "{told} of {stable}, {allowed}");
+            assert!(f64::from(needed) >= 1.0 / (30.0 * stable), "{needed}");
+        }
+        other => panic!("steps of 17 ms are too long, but {other:?}"),
+    }
 }
