@@ -307,6 +307,10 @@ impl Finish {
     }
 }
 
+/// Bulk modulus of a melt over that of its solid, if the material says nothing. A melt as stiff as its solid would be real,
+/// but also held together as strongly, and would burst when it melts faster than it can flow.
+const MELT_STIFFNESS: Real = 0.1;
+
 /// A kind of matter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Material {
@@ -342,6 +346,12 @@ impl Material {
     /// Largest Young's modulus at any temperature, Pa.
     pub fn stiffest(&self) -> Real {
         self.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max)
+    }
+
+    /// Bulk modulus of the melt, Pa: as it is given, or a part of that of the solid with this Poisson's ratio.
+    pub fn melt_modulus(&self, poisson_ratio: Real) -> Real {
+        let of_solid = || MELT_STIFFNESS * self.stiffest() / (3.0 * (1.0 - 2.0 * poisson_ratio));
+        self.fluid.bulk_modulus.unwrap_or_else(of_solid)
     }
 
     /// Young's modulus at a temperature, softening included, Pa.

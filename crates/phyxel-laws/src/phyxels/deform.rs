@@ -125,6 +125,25 @@ impl<L: Lanes> Own<L> {
     }
 }
 
+/// `a += factor b`.
+#[inline(always)]
+fn add_times<L: Lanes>(a: &mut Matrix<L>, factor: L, b: &Matrix<L>) {
+    for r in 0..3 {
+        for c in 0..3 {
+            a[r][c] = a[r][c] + factor * b[r][c];
+        }
+    }
+}
+
+#[inline(always)]
+fn scale<L: Lanes>(a: &mut Matrix<L>, factor: L) {
+    for r in 0..3 {
+        for c in 0..3 {
+            a[r][c] = a[r][c] * factor;
+        }
+    }
+}
+
 /// One part of eight lines.
 #[inline(always)]
 fn put(lines: &mut [Line], part: usize, rows: [[f32; 4]; WIDTH]) {
@@ -196,17 +215,9 @@ fn deform_eight<L: Lanes>(
             size = square * square.sqrt();
         }
         let push = L::splat(matter.bulk) * (determinant(&j, &cofactors) - size);
-        for r in 0..3 {
-            for c in 0..3 {
-                p[r][c] = p[r][c] + push * cofactors[r][c];
-            }
-        }
+        add_times(&mut p, push, &cofactors);
     }
-    for r in 0..3 {
-        for c in 0..3 {
-            p[r][c] = p[r][c] * own.stiffness;
-        }
-    }
+    scale(&mut p, own.stiffness);
     write(group.still, &inverse, &own, (&p, &j), place, lines);
 }
 
@@ -240,17 +251,9 @@ fn change_eight<L: Lanes>(
     if matter.bulk != 0.0 {
         let cofactors = cofactors(&j);
         let push = L::splat(matter.bulk) * dot(&cofactors, &dj);
-        for r in 0..3 {
-            for c in 0..3 {
-                p[r][c] = p[r][c] + push * cofactors[r][c];
-            }
-        }
+        add_times(&mut p, push, &cofactors);
     }
-    for r in 0..3 {
-        for c in 0..3 {
-            p[r][c] = p[r][c] * own.stiffness;
-        }
-    }
+    scale(&mut p, own.stiffness);
     write(group.still, &inverse, &own, (&p, &dj), place, lines);
 }
 

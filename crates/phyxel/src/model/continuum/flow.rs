@@ -17,8 +17,6 @@ use phyxel_laws::rotation::nearest_rotation;
 const BEHIND: Real = 0.15;
 /// A deformation that leaves less of the volume than this has lost its meaning; its stress is dropped.
 const CRUSHED: Real = 0.2;
-/// Bulk modulus of a melt over that of its solid, if the material says nothing.
-const MELT_STIFFNESS: Real = 0.1;
 
 /// How a body that flows keeps its density.
 #[derive(Clone, Debug)]
@@ -43,8 +41,7 @@ impl Pressure {
         let mut found = densities(&Neighbourhood::new(rest, reach), rest, masses, reach);
         found.sort_unstable_by(Real::total_cmp);
         let inside = found.get(found.len() * 3 / 4).copied().unwrap_or(material.density);
-        let solid = material.stiffest() / (3.0 * (1.0 - 2.0 * material.poisson_ratio));
-        let bulk = material.fluid.bulk_modulus.unwrap_or(MELT_STIFFNESS * solid);
+        let bulk = material.melt_modulus(material.poisson_ratio);
         let speed = f64::from(bulk / material.density).sqrt();
         // Two phyxels beside each other swing against each other as the shortest wave, four to a reach.
         let swing = (4.0 * speed / f64::from(reach)).powi(2);
@@ -186,7 +183,7 @@ impl Phyxels {
 }
 
 /// `(J^T J - I)/2` less plastic strain and swelling.
-fn elastic_strain(j: Mat3, plastic: [Real; 6], swelling: Real) -> [Real; 6] {
+pub(super) fn elastic_strain(j: Mat3, plastic: [Real; 6], swelling: Real) -> [Real; 6] {
     let square = j.transpose() * j;
     std::array::from_fn(|k| {
         let (r, c) = VOIGT[k];

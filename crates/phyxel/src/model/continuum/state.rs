@@ -1,5 +1,6 @@
 //! What the model tells of its bodies.
 
+use super::flow::elastic_strain;
 use super::{ContinuumModel, Derived, GRAIN, Phyxels};
 use crate::Real;
 use crate::body::{Body, BodyId};
@@ -10,7 +11,6 @@ use crate::model::{BodyState, Parts};
 use crate::parallel;
 use crate::particles::Particles;
 use glam::{Mat3, Vec3};
-use phyxel_laws::elastic::VOIGT;
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::phyxels::stress_of;
 use phyxel_laws::plasticity::symmetric_norm;
@@ -126,12 +126,7 @@ impl Phyxels {
             let plastic = state.map_or([0.0; 6], |state| state.plastic.map(|e| e[lane]));
             let swelling = state.map_or(0.0, |state| state.swelling[lane]);
             let stiffness = state.map_or(1.0, |state| state.stiffness[lane]);
-            let square = shapes[i].transpose() * shapes[i];
-            let elastic: [Real; 6] = std::array::from_fn(|k| {
-                let (r, c) = VOIGT[k];
-                let one = if k < 3 { 1.0 } else { 0.0 };
-                0.5 * (square.col(c)[r] - one) - plastic[k] - swelling * one
-            });
+            let elastic = elastic_strain(shapes[i], plastic, swelling);
             let stress = stress_of(&field.matter.hooke, &elastic.map(|e| [e; WIDTH])).map(|s| s[0]);
             let part = |k: usize| if k < 3 { 0.5 } else { 1.0 };
             let mut energy: f64 = (0..6).map(|k| part(k) * f64::from(elastic[k]) * f64::from(stress[k])).sum();

@@ -46,10 +46,6 @@ const CLOSER: f64 = 0.2;
 /// Largest damping of the fastest swing of a lattice, as a part of critical damping; more would make steps short.
 const MOST_DAMPING: f64 = 2.0;
 
-/// Bulk modulus of a melt over that of its solid, if the material says nothing. A melt as stiff as its solid would be real,
-/// but also held together as strongly, and would burst when it melts faster than it can flow.
-const MELT_STIFFNESS: Real = 0.1;
-
 /// A body of springs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct SpringBody {
@@ -435,7 +431,7 @@ fn describe(spring: &SpringBody, body: &Body, material: &Material, particles: &P
     // Stiffness times this is the damping: the slowest swing then has the damping that is asked for.
     let asked = 2.0 * f64::from(material.damping) / slowest;
     let most = 2.0 * MOST_DAMPING / first_swing.sqrt().max(1e-30);
-    let bulk = material.fluid.bulk_modulus.unwrap_or(MELT_STIFFNESS * young / (3.0 * (1.0 - 2.0 * POISSON_RATIO)));
+    let bulk = material.melt_modulus(POISSON_RATIO);
     Matter {
         table: PairTable::new(&spring.settings.molecules, bulk, body.spacing),
         range,
