@@ -1,11 +1,11 @@
 //! Motion: implicit steps, drops, momentum, skins, resuming.
 
-use crate::common::{DOWN, Random, floor, run, space, world};
+use crate::common::{DOWN, Random, floor, position, run, space, world};
 use crate::{block, elastic};
 use glam::{DVec3, Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::checkpoint::{decode, encode};
-use phyxel::command::{Command, Region};
+use phyxel::command::{Command, Drag, Region};
 use phyxel::material::{Friction, Material};
 use phyxel::model::ContinuumSettings;
 use phyxel::model::continuum::Integration;
@@ -210,5 +210,31 @@ fn steps_that_are_too_long_are_refused_with_the_one_that_is_stable() {
             assert!(f64::from(needed) >= 1.0 / (30.0 * stable), "{needed}");
         }
         other => panic!("steps of 17 ms are too long, but {other:?}"),
+    }
+}
+
+#[test]
+fn a_dragged_body_hangs_from_the_pointer_and_falls_when_released() {
+    for integration in [Integration::Explicit, Integration::Implicit] {
+        let mut world = world(Material { damping: 20.0, ..elastic(1.0e6, 0.3) }, DOWN);
+        world.add_body(block([3, 3, 3], 0.1, 0.0, stepped(integration))).unwrap();
+        // The middle of the upper face; 27 kg on a spring of 27 kg/(0.1 s)^2 hang g (0.1 s)^2 below the pointer.
+        let (sample, tau) = (16, 0.1);
+        let to = Vec3::new(0.0, 0.5, 0.0);
+        world.apply(Command::Drag(Drag { body: "body".into(), sample, to, tau, limit: 1.0e4 })).unwrap();
+        let dt = (0.5 * world.stable_step()).min(0.002) as f32;
+        let steps = (3.0 / dt) as usize;
+        run(&mut world, dt, steps);
+        let found = world.particles().position[sample as usize];
+        let expected = to + DOWN * tau * tau;
+        // After thirty times tau what is left of the swing is below rounding; positions have seven digits.
+        assert!(found.distance(expected) < 1e-4, "{integration:?}: {found}, {expected} expected");
+        world.apply(Command::Release { body: "body".into() }).unwrap();
+        let (before, steps) = (position(&world, 0), (0.2 / dt) as usize);
+        run(&mut world, dt, steps);
+        // Steps give speed before way: dt t g/2 more than t^2 g/2.
+        let time = steps as f32 * dt;
+        let fallen = before.y - position(&world, 0).y;
+        assert!((fallen / (0.5 * 9.81 * time * (time + dt)) - 1.0).abs() < 1e-3, "{integration:?}: {fallen}");
     }
 }
