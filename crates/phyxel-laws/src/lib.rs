@@ -14,6 +14,7 @@ pub mod matching;
 pub mod molecular;
 pub mod phyxels;
 pub mod plasticity;
+pub mod random;
 pub mod rotation;
 pub mod spring;
 pub mod stiffness;
