@@ -7,6 +7,7 @@
 #![allow(clippy::needless_range_loop)]
 
 pub mod contact;
+pub mod crystal;
 pub mod elastic;
 pub mod kernel;
 pub mod lanes;
