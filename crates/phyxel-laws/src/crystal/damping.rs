@@ -42,9 +42,11 @@ impl Lattice {
     /// `-rate m u w/sum w`, with the sum over all sites.
     ///
     /// As rigid motion is that of the masses `m w`, these forces add up to no force and no torque, whatever sites are
-    /// taken. A particle inside a crystal is in as many neighbourhoods as it has neighbours, and their `w/sum w` add up to 1: what
-    /// it does beside the motion of all of them fades at `rate` (1/s), which is `eta/m` of `[WHP06]` eq. 13. No step adds
-    /// energy with a rate of up to `1/dt`, or `2/dt` at the very most.
+    /// taken. A particle inside a crystal is in as many neighbourhoods as it has neighbours, and their `w/sum w` add up to
+    /// 1: what it does beside the motion of all of them fades at `rate` (1/s), which is `eta/m` of `[WHP06]` eq. 13.
+    ///
+    /// A step takes energy as long as `rate dt` times the largest such sum is below 2. With a rate of `1/dt` a particle
+    /// may so be in twice as many neighbourhoods as in a crystal, as where matter is crushed.
     #[inline(always)]
     pub fn damping_force(&self, rate: Real, drift: &Drift, member: &Member) -> Vec3 {
         drift.non_rigid(member.way, member.velocity) * (-rate * member.mass * member.weight / self.total_weight())
