@@ -78,7 +78,7 @@ impl Ball {
     }
 }
 
-/// A flat ellipse.
+/// A flat ellipse with two conjugate half diameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Disc {
     pub centre: Vec3A,
@@ -93,9 +93,11 @@ impl Disc {
         let slope = beam.direction.dot(self.normal);
         let t = (self.centre - beam.origin).dot(self.normal) / slope;
         let offset = beam.origin + beam.direction * t - self.centre;
-        let part = |axis: Vec3A| offset.dot(axis) / axis.length_squared();
-        let [a, b] = self.axes.map(part);
-        (a * a + b * b <= 1.0 && beam.holds(t)).then_some(t)
+        // Parts of the axes that make up the way from the centre, times this.
+        let scale = self.axes[0].cross(self.axes[1]).dot(self.normal);
+        let a = offset.cross(self.axes[1]).dot(self.normal);
+        let b = self.axes[0].cross(offset).dot(self.normal);
+        (a * a + b * b < scale * scale && beam.holds(t)).then_some(t)
     }
 }
 
@@ -284,6 +286,22 @@ mod tests {
         assert!((distance - 2.2).abs() < 1e-5 && spot.object == 8);
         assert!((spot.normal - Vec3A::new(0.0, 0.6, 0.8)).length() < 1e-5);
         assert!(look(&geometry, -5.0, 0.9).is_some() && look(&geometry, -4.4, 0.0).is_none());
+    }
+
+    #[test]
+    fn a_sheared_disc_is_the_ellipse_that_a_circle_becomes() {
+        let shear = |x: f32, y: f32| Vec3A::new(x + 0.8 * y, y, 0.0);
+        let axes = [shear(0.6, 0.8), shear(-0.8, 0.6)];
+        let disc = Disc { centre: Vec3A::ZERO, axes, normal: Vec3A::Z, colour: Vec3::ONE, object: 0 };
+        let geometry = Geometry::new(Things { discs: vec![disc], ..Things::default() });
+        for k in 0..32 {
+            let (sin, cos) = (k as f32 * 0.2).sin_cos();
+            let is_met = |r: f32| {
+                let at = shear(r * cos, r * sin);
+                look(&geometry, at.x, at.y).is_some()
+            };
+            assert!(is_met(0.99) && !is_met(1.01), "{k}");
+        }
     }
 
     #[test]

@@ -123,16 +123,25 @@ impl Builder<'_> {
             None => plain,
         };
         if let Some(skin) = &body.skin {
-            let vertices = &mut self.things.vertices;
-            let first = vertices.positions.len() as u32;
-            vertices.positions.extend(&skin.positions);
-            vertices.normals.extend(&skin.normals);
             let value = |v: usize| match self.view.colouring {
                 Colouring::Temperature => skin.temperatures.get(v).copied(),
                 Colouring::Strain => skin.strains.get(v).copied(),
                 _ => skin.velocities.get(v).map(|velocity| velocity.length()),
             };
-            vertices.colours.extend((0..skin.positions.len()).map(|v| paint(value(v).unwrap_or(0.0))));
+            let colour = |v: usize| paint(value(v).unwrap_or(0.0));
+            let surfels = skin.axes.iter().zip(&skin.positions).zip(&skin.normals).enumerate();
+            self.things.discs.extend(surfels.map(|(v, ((axes, centre), normal))| Disc {
+                centre: (*centre).into(),
+                axes: axes.map(Vec3A::from),
+                normal: (*normal).into(),
+                colour: colour(v),
+                object,
+            }));
+            let vertices = &mut self.things.vertices;
+            let first = vertices.positions.len() as u32;
+            vertices.positions.extend(&skin.positions);
+            vertices.normals.extend(&skin.normals);
+            vertices.colours.extend((0..skin.positions.len()).map(colour));
             let placed = skin.triangles.iter().map(|corners| (corners.map(|corner| first + corner), object));
             self.things.triangles.extend(placed);
         } else {
@@ -150,13 +159,6 @@ impl Builder<'_> {
                 object,
             }));
         }
-        self.things.discs.extend(body.surfels.iter().map(|surfel| Disc {
-            centre: surfel.centre.into(),
-            axes: surfel.axes.map(Vec3A::from),
-            normal: surfel.axes[0].cross(surfel.axes[1]).normalize_or(Vec3::Y).into(),
-            colour: if self.range.is_some() { paint(surfel.temperature) } else { to_light(surfel.color) },
-            object,
-        }));
     }
 
     /// Gas, as small balls: it has no surface.

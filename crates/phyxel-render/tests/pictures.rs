@@ -3,8 +3,7 @@
 //! With `PHYXEL_BLESS=1` the pictures in `tests/golden` are made anew; look at them before keeping them.
 
 use glam::Vec3;
-use phyxel::frame::{Frame, FrameBody, Surfel};
-use phyxel::material::Finish;
+use phyxel::frame::Frame;
 use phyxel::parallel;
 use phyxel_render::{Camera, Colouring, Picture, Quality, Range, View, render};
 use phyxel_scene::{BuildOptions, Scene};
@@ -37,35 +36,6 @@ fn scene(name: &str, frames: u32) -> (Frame, View) {
 
 fn own_scene(name: &str) -> (Frame, View) {
     scene(&folder().join("scenes").join(name).to_string_lossy(), 0)
-}
-
-/// A ball of surfels, striped, in the place of a body of another scene.
-fn surfels() -> (Frame, View) {
-    let (mut frame, view) = own_scene("warm.toml");
-    let template = frame.bodies.swap_remove(0);
-    let count = 400;
-    let surfels = (0..count).map(|k| {
-        let y = 1.0 - 2.0 * (k as f32 + 0.5) / count as f32;
-        let angle = 2.399_963 * k as f32;
-        let around = (1.0 - y * y).sqrt();
-        let normal = Vec3::new(around * angle.cos(), y, around * angle.sin());
-        let (a, b) = normal.any_orthonormal_pair();
-        let color = if (4.0 * y).floor() as i32 % 2 == 0 { [0.8, 0.2, 0.2] } else { [0.9, 0.9, 0.8] };
-        Surfel { centre: Vec3::new(0.0, 0.5, 0.0) + 0.4 * normal, axes: [0.05 * a, 0.05 * b], color, temperature: 0.0 }
-    });
-    frame.bodies =
-        vec![FrameBody { surfels: surfels.collect(), particles: 0..0, skin: None, finish: Finish::Glossy, ..template }];
-    (
-        frame,
-        View {
-            camera: Some(Camera {
-                eye: Vec3::new(0.8, 1.2, 1.8),
-                target: Vec3::new(0.0, 0.45, 0.0),
-                field_of_view: 35.0,
-            }),
-            ..view
-        },
-    )
 }
 
 fn read_png(path: &Path) -> Picture {
@@ -136,11 +106,6 @@ fn temperatures_have_colours_and_a_scale() {
     let (frame, view) = own_scene("warm.toml");
     let range = Some(Range { low: 0.0, high: 100.0 });
     compare("warm", (frame, View { colouring: Colouring::Temperature, range, width: 480, height: 270, ..view }));
-}
-
-#[test]
-fn surfels_are_discs() {
-    compare("surfels", surfels());
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub(crate) fn two_bodies() -> Frame {
         temperatures: vec![0.0, 5.0, 10.0],
         strains: vec![0.0, 0.1, 0.2],
         triangles: Arc::new(vec![[0, 1, 2]]),
+        axes: vec![],
         topology: Topology { closed: false, pieces: 1, genus: None },
     };
     let particles = FrameParticles {
@@ -61,13 +62,5 @@ fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<Fram
             volume: None,
         },
     };
-    FrameBody {
-        report,
-        material: "jelly".to_string(),
-        color: [1.0, 0.5, 0.0],
-        finish: Finish::Jelly,
-        particles,
-        skin,
-        surfels: vec![],
-    }
+    FrameBody { report, material: "jelly".to_string(), color: [1.0, 0.5, 0.0], finish: Finish::Jelly, particles, skin }
 }

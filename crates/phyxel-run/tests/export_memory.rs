@@ -57,6 +57,7 @@ fn frame(index: u32, triangles: &Arc<Vec<[u32; 3]>>) -> Frame {
         temperatures: vec![time; vertices],
         strains: vec![0.1 * time; vertices],
         triangles: Arc::clone(triangles),
+        axes: vec![],
         topology: Topology { closed: false, pieces: 1, genus: None },
     };
     let particles = FrameParticles {
@@ -99,7 +100,7 @@ fn body(name: &str, particles: std::ops::Range<usize>, skin: Option<FrameSkin>) 
         },
     };
     let (material, color) = ("jelly".to_string(), [1.0, 0.5, 0.0]);
-    FrameBody { report, material, color, finish: Finish::Jelly, particles, skin, surfels: vec![] }
+    FrameBody { report, material, color, finish: Finish::Jelly, particles, skin }
 }
 
 /// Exports one kind and tells the bytes it wrote.

@@ -65,24 +65,9 @@ pub struct FrameBody {
     pub particles: Range<usize>,
     /// Its skin, if it has one.
     pub skin: Option<FrameSkin>,
-    /// Its surfels, if it is shown by them.
-    pub surfels: Vec<Surfel>,
 }
 
-/// A piece of surface: a flat ellipse with a colour (`[MKN04]` section 5).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Surfel {
-    /// m.
-    pub centre: Vec3,
-    /// Half axes, across each other; the first turned to the second goes counter-clockwise seen from outside, m.
-    pub axes: [Vec3; 2],
-    /// Red, green, blue in 0..1.
-    pub color: [Real; 3],
-    /// In the scene's scale.
-    pub temperature: Real,
-}
-
-/// A surface of a frame.
+/// A surface of a frame: triangles between points, or a disc around each point.
 #[derive(Clone, Debug)]
 pub struct FrameSkin {
     /// m.
@@ -95,8 +80,11 @@ pub struct FrameSkin {
     pub temperatures: Vec<Real>,
     /// Largest stretch or squeeze of the matter below, without unit.
     pub strains: Vec<Real>,
-    /// Counter-clockwise seen from outside.
+    /// Counter-clockwise seen from outside; none for surfels.
     pub triangles: Arc<Vec<[u32; 3]>>,
+    /// Of surfels, and of nothing else: two conjugate half diameters of the ellipse around each point. They need not be at
+    /// right angles; the first turned to the second goes counter-clockwise seen from outside, m.
+    pub axes: Vec<[Vec3; 2]>,
     /// How the triangles hang together.
     pub topology: Topology,
 }
@@ -231,6 +219,6 @@ pub struct SkinReport {
     pub pieces: Option<u32>,
     /// Number of handles, for one closed piece.
     pub genus: Option<i64>,
-    /// Enclosed volume, m3.
+    /// Enclosed volume, m3; `None` without triangles.
     pub volume: Option<f64>,
 }

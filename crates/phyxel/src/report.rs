@@ -45,7 +45,7 @@ impl World {
             let report = self.report_body(body, state, &temperature[body.range()], skin.as_ref());
             let (name, color, finish) = (material.name.clone(), material.color, material.finish);
             let particles = body.range();
-            shown.push(FrameBody { report, material: name, color, finish, particles, skin, surfels: Vec::new() });
+            shown.push(FrameBody { report, material: name, color, finish, particles, skin });
         }
         Frame {
             index: self.frame,
@@ -233,13 +233,15 @@ fn report_skin(body: &Body, skin: Option<&FrameSkin>) -> SkinReport {
         let kind = Skin::Particles.name().to_string();
         return SkinReport { kind, vertices: 0, triangles: 0, closed: None, pieces: None, genus: None, volume: None };
     };
+    // Discs hang together no more than points do, and enclose nothing.
+    let has_faces = !skin.triangles.is_empty();
     SkinReport {
         kind: body.skin.name().to_string(),
         vertices: skin.positions.len() as u64,
         triangles: skin.triangles.len() as u64,
-        closed: Some(skin.topology.closed),
-        pieces: Some(skin.topology.pieces),
+        closed: has_faces.then_some(skin.topology.closed),
+        pieces: has_faces.then_some(skin.topology.pieces),
         genus: skin.topology.genus,
-        volume: Some(surface::enclosed_volume(&skin.positions, &skin.triangles)),
+        volume: has_faces.then(|| surface::enclosed_volume(&skin.positions, &skin.triangles)),
     }
 }

@@ -10,7 +10,7 @@ use crate::model::shape::{Clusters, ShapeSettings};
 use crate::model::spring::{Cell, Gas, Molecules, SpringSettings, Summation};
 use crate::model::{ContinuumSettings, ModelSettings};
 use crate::obstacle::{Geometry, Obstacle};
-use crate::skin::Skin;
+use crate::skin::{Skin, Surfels};
 use crate::world::Settings;
 use glam::Vec3;
 use phyxel_laws::elastic::is_stable;
@@ -218,14 +218,37 @@ impl NewBody {
         let wrong = self.held.iter().find(|&&sample| sample as usize >= self.samples.len());
         check.that(wrong.is_none(), "held", wrong, "numbers of the body's own samples")?;
         match &self.model {
-            ModelSettings::Continuum(settings) => settings.check(&check),
-            ModelSettings::Shape(settings) => settings.check(&check, &self.samples),
+            ModelSettings::Continuum(settings) => {
+                if let Skin::Surfels(surfels) = &self.skin {
+                    surfels.check(&check)?;
+                }
+                settings.check(&check)
+            }
+            ModelSettings::Shape(settings) => {
+                let carried = !matches!(self.skin, Skin::Surfels(_));
+                let rule = "particles, mesh or isosurface, as only phyxels carry surfels";
+                check.that(carried, "skin", self.skin.name(), rule)?;
+                settings.check(&check, &self.samples)
+            }
             ModelSettings::Spring(settings) => {
-                let carried = !matches!(self.skin, Skin::Mesh(_));
-                check.that(carried, "skin", "mesh", "particles or isosurface, as a body of springs may melt")?;
+                let carried = !matches!(self.skin, Skin::Mesh(_) | Skin::Surfels(_));
+                let rule = "particles or isosurface, as a body of springs may melt";
+                check.that(carried, "skin", self.skin.name(), rule)?;
                 settings.check(&check, &self.samples)
             }
         }
+    }
+}
+
+impl Surfels {
+    fn check(&self, check: &Check) -> Result<(), WorldError> {
+        let (points, discs) = (self.positions.len(), self.axes.len());
+        check.that(points == discs, "skin.axes", discs, "as many as there are positions of surfels")?;
+        let placed = |x: &Vec3| x.is_finite() && x.abs().max_element() <= FARTHEST;
+        let lost = self.positions.iter().find(|x| !placed(x));
+        check.that(lost.is_none(), "skin.positions", lost, "finite and within 1e7 m of the body's origin")?;
+        let lost = self.axes.iter().find(|axes| !axes.iter().all(placed));
+        check.that(lost.is_none(), "skin.axes", lost, "finite and within 1e7 m")
     }
 }
 

@@ -58,6 +58,7 @@ pub(crate) fn surround(matter: &Matter, settings: &Isosurface) -> Option<FrameSk
         temperatures: Vec::new(),
         strains: Vec::new(),
         triangles: Arc::new(triangles),
+        axes: Vec::new(),
         topology,
     }))
 }

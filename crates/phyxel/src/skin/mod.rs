@@ -21,6 +21,8 @@ pub enum Skin {
     Mesh(Arc<SkinMesh>),
     /// A surface around its particles, made anew for every frame: it follows whatever flows, parts and merges.
     Isosurface(Isosurface),
+    /// A cloud of points with normals that a body of phyxels carries along.
+    Surfels(Arc<Surfels>),
 }
 
 /// How a surface is laid around particles.
@@ -49,6 +51,7 @@ impl Skin {
             Self::Particles => "particles",
             Self::Mesh(_) => "mesh",
             Self::Isosurface(_) => "isosurface",
+            Self::Surfels(_) => "surfels",
         }
     }
 }
@@ -60,4 +63,30 @@ pub struct SkinMesh {
     pub positions: Vec<Vec3>,
     /// Counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
+}
+
+/// Points of a surface in the body's own frame at rest, each a small disc (`[MKN04]` section 5).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Surfels {
+    /// Centres, m.
+    pub positions: Vec<Vec3>,
+    /// Half axes of each, across the normal; the first turned to the second goes counter-clockwise seen from outside, m.
+    pub axes: Vec<[Vec3; 2]>,
+}
+
+impl Surfels {
+    /// Round discs of one radius around points with unit normals, m.
+    pub fn round(positions: Vec<Vec3>, normals: &[Vec3], radius: Real) -> Self {
+        let axes = normals.iter().map(|normal| {
+            let (a, b) = normal.any_orthonormal_pair();
+            [radius * a, radius * b]
+        });
+        Self { positions, axes: axes.collect() }
+    }
+}
+
+/// The unit normal of a disc with these half axes; up, where they span nothing.
+pub(crate) fn disc_normal([a, b]: [Vec3; 2]) -> Vec3 {
+    // Axes may be so short that their product would be lost.
+    a.normalize_or_zero().cross(b.normalize_or_zero()).normalize_or(Vec3::Y)
 }

@@ -7,6 +7,7 @@ mod beams;
 mod flow;
 mod motion;
 mod refusals;
+mod surfels;
 mod table;
 mod warmth;
 

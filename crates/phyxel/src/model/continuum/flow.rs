@@ -171,7 +171,7 @@ impl Phyxels {
             })
         });
         if let Some(binding) = &derived.binding {
-            self.skin = Some(binding.carry(positions, &particles.velocity[range.clone()], &shapes).0);
+            self.skin = Some(binding.carry(positions, &particles.velocity[range.clone()], &shapes));
         }
         self.plastic = kept;
         self.reference = Some(positions.to_vec());

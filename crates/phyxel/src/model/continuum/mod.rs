@@ -22,7 +22,7 @@ pub(crate) use self::cloud::{count_degenerate, volumes};
 use self::field::Field;
 use self::flow::Pressure;
 use self::implicit::{Block, Start};
-use self::skin::Binding;
+use self::skin::{Binding, Carried};
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::heat::{Ways, ways_at_rest};
@@ -30,7 +30,6 @@ use crate::material::Material;
 use crate::model::slowest_swing;
 use crate::parallel;
 use crate::particles::{Flags, Particles};
-use crate::skin::Skin;
 use crate::step::StepContext;
 use glam::Vec3;
 use phyxel_laws::elastic::Hooke;
@@ -72,8 +71,8 @@ struct Phyxels {
     volumes: Vec<Real>,
     /// The reference shape, m; none while it is that at rest.
     reference: Option<Vec<Vec3>>,
-    /// Skin in the reference shape, m; none while it is that at rest.
-    skin: Option<Vec<Vec3>>,
+    /// Skin in the reference shape; none while it is that at rest.
+    skin: Option<Carried>,
     /// Plastic strain, six numbers; none if there is none.
     plastic: Vec<[Real; 6]>,
     /// How much stiffer than at rest it is at most, because it is stretched or stressed, as a root.
@@ -377,13 +376,7 @@ impl Phyxels {
         field.notes = implicit || self.may_yield(material);
         let guide = implicit.then(|| field.find_blocks());
         let pressure = self.may_flow(material).then(|| Pressure::new(rest, &self.supports, masses, material));
-        let binding = match &body.skin {
-            Skin::Mesh(mesh) => {
-                let skin = self.skin.as_deref().unwrap_or(&mesh.positions);
-                Some(Binding::new(skin, &mesh.triangles, reference, &self.supports))
-            }
-            Skin::Particles | Skin::Isosurface(_) => None,
-        };
+        let binding = Binding::of_skin(&body.skin, self.skin.as_ref(), reference, &self.supports);
         Derived { range, field, pace, guide, pressure, binding }
     }
 }

@@ -10,6 +10,7 @@ use crate::material::Material;
 use crate::model::{BodyState, Parts};
 use crate::parallel;
 use crate::particles::Particles;
+use crate::skin::Skin;
 use glam::{Mat3, Vec3};
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::phyxels::stress_of;
@@ -94,7 +95,7 @@ impl ContinuumModel {
         materials: &[Material],
         particles: &Particles,
     ) -> Vec<(BodyId, FrameSkin)> {
-        if bodies.iter().all(|body| !matches!(body.skin, crate::skin::Skin::Mesh(_))) {
+        if bodies.iter().all(|body| !matches!(body.skin, Skin::Mesh(_) | Skin::Surfels(_))) {
             return Vec::new();
         }
         let derived = self.derived_now(bodies, materials, particles);

@@ -106,6 +106,7 @@ impl Binding {
             temperatures: Vec::new(),
             strains: Vec::new(),
             triangles: self.triangles.clone(),
+            axes: Vec::new(),
             topology: self.topology,
         }
     }
