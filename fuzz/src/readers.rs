@@ -64,9 +64,14 @@ fn coarsen(scene: &mut Scene) {
         }
     }
     for body in &mut scene.bodies {
-        if let (SkinDescription::Mesh { cell, .. }, Some(bounds)) = (&mut body.skin, body.shape.bounds()) {
+        let detail = match &mut body.skin {
+            SkinDescription::Mesh { cell, .. } => cell,
+            SkinDescription::Surfels { spacing, .. } => spacing,
+            SkinDescription::Particles | SkinDescription::Isosurface { .. } => continue,
+        };
+        if let Some(bounds) = body.shape.bounds() {
             let least = bounds.size().max_element() * body.place.scale / CELLS;
-            *cell = Some(cell.unwrap_or(0.5 * body.spacing).max(least));
+            *detail = Some(detail.unwrap_or(0.5 * body.spacing).max(least));
         }
     }
 }

@@ -100,10 +100,12 @@ pub enum BuildError {
         source: SampleError,
     },
     /// A body whose surface cannot be made.
-    #[error("skin of body \"{body}\": {source}; change `skin.cell`, or use skin = {{ kind = \"particles\" }}")]
+    #[error("skin of body \"{body}\": {source}; change `skin.{key}`, or use skin = {{ kind = \"particles\" }}")]
     Skin {
         /// Its name.
         body: String,
+        /// The key that says how fine it is.
+        key: &'static str,
         /// What is wrong.
         source: ShapeError,
     },

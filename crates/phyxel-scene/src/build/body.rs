@@ -2,7 +2,7 @@
 
 use crate::error::BuildError;
 use crate::mesh::TriangleMesh;
-use crate::sample::{Random, fill_cells, sample};
+use crate::sample::{Random, fill_cells, sample, spread};
 use crate::scene::{BodyDescription, ClusterPlan, Deformation, ModelDescription, SkinDescription};
 use crate::shape::{Bounds, Placement, Shape};
 use glam::Vec3;
@@ -76,7 +76,7 @@ pub(super) fn mould(
     }
     Ok(Mould {
         model,
-        skin: make_skin(body, &shape)?,
+        skin: make_skin(body, &shape, seed, limit)?,
         start: bend(&filled.positions, &body.deform),
         samples: filled.positions,
         volume: filled.volume,
@@ -151,22 +151,44 @@ pub(super) fn plan_clusters(plan: ClusterPlan, bounds: Option<Bounds>) -> Cluste
     }
 }
 
-fn make_skin(body: &BodyDescription, shape: &Shape) -> Result<Skin, BuildError> {
-    let surface: TriangleMesh = match &body.skin {
-        SkinDescription::Particles => return Ok(Skin::Particles),
+fn make_skin(body: &BodyDescription, shape: &Shape, seed: u64, limit: usize) -> Result<Skin, BuildError> {
+    match &body.skin {
+        SkinDescription::Particles => Ok(Skin::Particles),
         SkinDescription::Isosurface { cell, smoothing } => {
             let usual = Isosurface::for_spacing(body.spacing);
             let (cell, smoothing) = (cell.unwrap_or(usual.cell), smoothing.unwrap_or(usual.smoothing));
-            return Ok(Skin::Isosurface(Isosurface { cell, smoothing }));
+            Ok(Skin::Isosurface(Isosurface { cell, smoothing }))
         }
-        SkinDescription::Mesh { mesh: Some(mesh), .. } => {
-            let mut mesh = mesh.as_ref().clone();
-            mesh.positions.iter_mut().for_each(|position| *position *= body.place.scale);
-            mesh
+        SkinDescription::Mesh { mesh, cell } => {
+            let surface = carried_surface(body, shape, mesh.as_deref(), ("cell", *cell))?;
+            Ok(Skin::Mesh(Arc::new(SkinMesh { positions: surface.positions, triangles: surface.triangles })))
         }
-        SkinDescription::Mesh { mesh: None, cell } => shape
-            .surface(cell.unwrap_or(0.5 * body.spacing))
-            .map_err(|source| BuildError::Skin { body: body.name.clone(), source })?,
-    };
-    Ok(Skin::Mesh(Arc::new(SkinMesh { positions: surface.positions, triangles: surface.triangles })))
+        SkinDescription::Surfels { mesh, spacing } => {
+            let surface = carried_surface(body, shape, mesh.as_deref(), ("spacing", *spacing))?;
+            let surfels = spread(&surface, spacing.unwrap_or(detail_of(body)), seed, limit);
+            let surfels = surfels.map_err(|source| BuildError::Sampling { body: body.name.clone(), source })?;
+            Ok(Skin::Surfels(Arc::new(surfels)))
+        }
+    }
+}
+
+/// Size of the details of a skin if nothing is said, m.
+fn detail_of(body: &BodyDescription) -> f32 {
+    0.5 * body.spacing
+}
+
+/// The surface that a body carries along: a mesh, or the surface of its shape with details of a size that a key says, m.
+fn carried_surface(
+    body: &BodyDescription,
+    shape: &Shape,
+    mesh: Option<&TriangleMesh>,
+    (key, detail): (&'static str, Option<f32>),
+) -> Result<TriangleMesh, BuildError> {
+    if let Some(mesh) = mesh {
+        let mut mesh = mesh.clone();
+        mesh.positions.iter_mut().for_each(|position| *position *= body.place.scale);
+        return Ok(mesh);
+    }
+    let failed = |source| BuildError::Skin { body: body.name.clone(), key, source };
+    shape.surface(detail.unwrap_or(detail_of(body))).map_err(failed)
 }

@@ -5,7 +5,7 @@ use crate::{BuildError, Scene};
 use glam::Vec3;
 use phyxel::model::ModelKind;
 use phyxel::obstacle::Geometry;
-use phyxel::skin::Skin;
+use phyxel::skin::{Skin, Surfels};
 use std::path::Path;
 
 fn scene(text: &str) -> Scene {
@@ -307,4 +307,61 @@ fn meshes_fill_bodies_make_skins_and_stand_in_the_way() {
     assert_eq!((reach(0), reach(1)), (0.5, 1.0));
     let Geometry::Mesh { positions, triangles } = &built.world.obstacles()[0].geometry else { panic!("a mesh") };
     assert_eq!((positions[0], triangles.len()), (Vec3::splat(-2.0), 12));
+}
+
+/// A ball of phyxels, 1 m across and with particles 0.1 m apart, with more lines.
+fn ball(lines: &str) -> String {
+    format!(
+        "version = 1\nduration = 1\n[[bodies]]\nname = 'a'\nmodel = 'continuum'\nmaterial = 'rubber'\nspacing = 0.1\n\
+         shape = {{ kind = 'sphere', radius = 0.5 }}\n{lines}\n"
+    )
+}
+
+#[test]
+fn surfels_cover_the_shape_or_a_mesh_at_the_spacing_of_the_skin() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cube.obj"), CUBE).unwrap();
+    let surfels = |lines: &str| {
+        let scene = Scene::read(&ball(lines), "x.toml", folder.path()).unwrap_or_else(|errors| panic!("{errors}"));
+        let built = scene.build(&BuildOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        let Skin::Surfels(surfels) = &built.world.bodies()[0].skin else { panic!("surfels") };
+        surfels.as_ref().clone()
+    };
+    let reach = |surfels: &Surfels| surfels.positions.iter().map(|x| x.length()).fold(0.0, f32::max);
+    // Half the spacing of the particles: pi/0.05^2 = 1257 squares.
+    let usual = surfels("skin = { kind = 'surfels' }");
+    assert!((usual.positions.len() as f32 / 1257.0 - 1.0).abs() < 0.06, "{}", usual.positions.len());
+    assert!((reach(&usual) - 0.5).abs() < 0.003, "{}", reach(&usual));
+    assert_eq!(usual, surfels("skin = { kind = 'surfels', spacing = 0.05 }"));
+    let small = surfels("skin = { kind = 'surfels', spacing = 0.05 }\nplace = { scale = 0.5 }");
+    assert!((small.positions.len() as f32 / 314.0 - 1.0).abs() < 0.08, "{}", small.positions.len());
+    // A cube of 2 m, and rims around its faces.
+    let cube = surfels("skin = { kind = 'surfels', spacing = 0.1, path = 'cube.obj' }");
+    let ratio = cube.positions.len() as f32 / 2400.0;
+    assert!(ratio > 0.97 && ratio < 1.12, "{ratio}");
+    assert!(cube.positions.iter().all(|x| (x.abs().max_element() - 1.0).abs() < 1e-6));
+}
+
+#[test]
+fn surfels_that_are_too_many_or_on_nothing_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "v 0 0 0\nv 1 0 0\nv 2 0 0\n";
+    std::fs::write(folder.path().join("line.obj"), format!("{line}f 1 2 3\n")).unwrap();
+    std::fs::write(folder.path().join("points.obj"), format!("{line}vn 0 1 0\np 1 2 3\n")).unwrap();
+    std::fs::write(folder.path().join("cube.obj"), CUBE).unwrap();
+    let read =
+        |skin: &str| Scene::read(&ball(&format!("skin = {{ kind = 'surfels', {skin} }}")), "x.toml", folder.path());
+    let refused = |skin: &str| read(skin).unwrap().build(&BuildOptions::default()).unwrap_err().to_string();
+    let error = refused("path = 'cube.obj', spacing = 1e-4");
+    assert!(error.contains("body \"a\": surfels 0.0001 m apart would be about 2400000"), "{error}");
+    assert!(
+        error.contains("limit of 10000000") && error.contains("raise `skin.spacing` to at least 1.565e-3 m"),
+        "{error}"
+    );
+    let error = refused("spacing = 1e-4");
+    assert!(error.contains("skin of body \"a\"") && error.contains("change `skin.spacing`"), "{error}");
+    let error = refused("path = 'line.obj'");
+    assert!(error.contains("body \"a\"") && error.contains("no area"), "{error}");
+    let error = read("path = 'points.obj'").unwrap_err().to_string();
+    assert!(error.contains("points.obj") && error.contains("export it with faces"), "{error}");
 }

@@ -8,6 +8,7 @@ use super::quantity::Quantity;
 use super::read_name;
 use super::shape::{Files, read_placement, read_shape};
 use crate::document::Value;
+use crate::mesh::TriangleMesh;
 use crate::sample::Sampler;
 use crate::scene::{BodyDescription, ClusterPlan, Deformation, ModelDescription, SkinDescription};
 use crate::shape::Shape;
@@ -214,8 +215,8 @@ const FINEST: f32 = 0.1;
 /// Most rounds of smoothing of an isosurface.
 const MOST_SMOOTHING: u32 = 100;
 
-/// `{ kind = "particles" }`, `{ kind = "mesh", path = "fine.obj", cell = 0.01 }` or
-/// `{ kind = "isosurface", cell = 0.01, smoothing = 8 }`.
+/// `{ kind = "particles" }`, `{ kind = "mesh", path = "fine.obj", cell = 0.01 }`,
+/// `{ kind = "isosurface", cell = 0.01, smoothing = 8 }` or `{ kind = "surfels", path = "fine.obj", spacing = 0.01 }`.
 fn read_skin(
     field: &Field,
     spacing: Option<f32>,
@@ -227,15 +228,21 @@ fn read_skin(
         Particles,
         Mesh,
         Isosurface,
+        Surfels,
     }
     let mut reader = field.table()?;
-    let kinds = [("particles", Kind::Particles), ("mesh", Kind::Mesh), ("isosurface", Kind::Isosurface)];
-    let kind = match reader.need("kind", || "particles, mesh or isosurface".into()) {
+    let kinds = [
+        ("particles", Kind::Particles),
+        ("mesh", Kind::Mesh),
+        ("isosurface", Kind::Isosurface),
+        ("surfels", Kind::Surfels),
+    ];
+    let kind = match reader.need("kind", || "particles, mesh, isosurface or surfels".into()) {
         Some(kind) => kind.choice("kind of skin", &kinds)?,
         None => Kind::Particles,
     };
     let cell = match kind {
-        Kind::Particles => None,
+        Kind::Particles | Kind::Surfels => None,
         Kind::Mesh | Kind::Isosurface => reader.number("cell", Quantity::positive("m")),
     };
     match kind {
@@ -247,12 +254,7 @@ fn read_skin(
             if model == Some(ModelKind::Spring) {
                 field.object("is a mesh, which a body of springs cannot carry, as it may melt; use \"isosurface\"");
             }
-            let path = reader.field("path");
-            reader.finish();
-            let mesh = match path {
-                Some(path) => Some(Arc::new(files.mesh(&path)?)),
-                None => None,
-            };
+            let mesh = read_carried(reader, files)?;
             Some(SkinDescription::Mesh { mesh, cell })
         }
         Kind::Isosurface => {
@@ -270,5 +272,27 @@ fn read_skin(
             }
             Some(SkinDescription::Isosurface { cell, smoothing })
         }
+        Kind::Surfels => {
+            if let Some(model) = model.filter(|model| *model != ModelKind::Continuum) {
+                let name = model.name();
+                let remedy = if model == ModelKind::Shape { "\"mesh\" or \"isosurface\"" } else { "\"isosurface\"" };
+                field.object(format!(
+                    "is \"surfels\", which only the model \"continuum\" carries, and this body has \"{name}\"; use {remedy}"
+                ));
+            }
+            let spacing = reader.number("spacing", Quantity::positive("m"));
+            let mesh = read_carried(reader, files)?;
+            Some(SkinDescription::Surfels { mesh, spacing })
+        }
+    }
+}
+
+/// The last key of a skin that is carried along: the `path` of its mesh, which may be left out.
+fn read_carried(mut reader: Reader, files: &mut Files) -> Option<Option<Arc<TriangleMesh>>> {
+    let path = reader.field("path");
+    reader.finish();
+    match path {
+        Some(path) => Some(Some(Arc::new(files.mesh(&path)?))),
+        None => Some(None),
     }
 }

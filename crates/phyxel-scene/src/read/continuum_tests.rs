@@ -34,9 +34,26 @@ fn wrong_settings_of_phyxels_are_named() {
         (format!("continuum = {{ stiffness = {uneven} }}"), "is not symmetric with positive eigenvalues only"),
         ("matching = {}".into(), ".matching: holds settings of the model \"shape\", which this body does not use"),
         ("continuum = { flow = true }".into(), "unknown key \"flow\""),
+        ("skin = { kind = \"surfels\", spacing = 0 }".into(), ".skin.spacing: is 0, but must be positive (m)"),
+        ("skin = { kind = \"surfels\", spacing = -0.1 }".into(), ".skin.spacing: is -0.1, but must be positive (m)"),
+        ("skin = { kind = \"surfels\", cell = 0.1 }".into(), "unknown key \"cell\""),
+        ("skin = { kind = \"surfels\", path = \"gone.ply\" }".into(), "there is no mesh file"),
     ] {
         let found = problems(&scene("", &lines));
         assert!(found.len() == 1 && found[0].contains(expected), "{lines}: {found:?}");
+    }
+}
+
+#[test]
+fn only_phyxels_carry_surfels() {
+    let skin = "skin = { kind = \"surfels\", spacing = 0.02 }";
+    assert_eq!(problems(&scene("", skin)), Vec::<String>::new());
+    for (model, remedy) in [("shape", "use \"mesh\" or \"isosurface\""), ("spring", "use \"isosurface\"")] {
+        let found = problems(&scene("", skin).replace("continuum", model));
+        let expected = format!(
+            ".skin: is \"surfels\", which only the model \"continuum\" carries, and this body has \"{model}\"; {remedy}"
+        );
+        assert!(found.len() == 1 && found[0].ends_with(&expected), "{found:?}");
     }
 }
 

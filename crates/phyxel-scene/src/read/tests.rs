@@ -173,9 +173,9 @@ fn closed_choices_list_their_words() {
         ["scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"tetra\" (known: continuum, shape, spring)"]
     );
     assert_eq!(
-        body_problems("skin = { kind = 'surfels' }"),
+        body_problems("skin = { kind = 'fur' }"),
         [
-            "scenes/x.toml:9: bodies[0] \"goop\".skin.kind: there is no kind of skin \"surfels\" (known: particles, mesh, isosurface)"
+            "scenes/x.toml:9: bodies[0] \"goop\".skin.kind: there is no kind of skin \"fur\" (known: particles, mesh, isosurface, surfels)"
         ]
     );
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Filling shapes with particles.
+//! Filling shapes with particles, and covering surfaces with surfels.
 //!
 //! Knows shapes and distances; nothing of materials or bodies.
 
@@ -6,9 +6,11 @@ mod cells;
 mod lattice;
 mod poisson;
 mod random;
+mod spread;
 
 pub(crate) use cells::fill_cells;
 pub use random::Random;
+pub(crate) use spread::spread;
 
 use crate::shape::{Shape, ShapeError};
 use glam::Vec3;
@@ -79,6 +81,26 @@ pub enum SampleError {
         /// A spacing that would do, m.
         enough: Real,
     },
+    /// More surfels than allowed.
+    #[error(
+        "surfels {spacing} m apart would be about {expected:.0}, more than the limit of {limit}; \
+         raise `skin.spacing` to at least {enough:.3e} m or the limit with --max-particles"
+    )]
+    TooManySurfels {
+        /// Number of surfels that it would take.
+        expected: f64,
+        /// Largest number allowed.
+        limit: usize,
+        /// The spacing asked for, m.
+        spacing: Real,
+        /// A spacing that would do, m.
+        enough: Real,
+    },
+    /// A surface of triangles that are nothing but lines and points.
+    #[error(
+        "the surface for the surfels of its skin has no area; check that its triangles are not all flat and its sizes not all zero"
+    )]
+    NoArea,
     /// No particle at all.
     #[error(
         "no sample falls inside the shape at spacing {spacing} m; the largest spacing that works is about {largest:.3e} m"

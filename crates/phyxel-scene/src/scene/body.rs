@@ -192,4 +192,11 @@ pub enum SkinDescription {
         /// Rounds of smoothing; a usual number if `None`.
         smoothing: Option<u32>,
     },
+    /// Points with normals, spread over a surface that it carries along.
+    Surfels {
+        /// A mesh in the body's own frame; `None` takes the surface of its shape.
+        mesh: Option<Arc<TriangleMesh>>,
+        /// Distance of the points: there is one to each square of this edge. Half the spacing of the particles if `None`, m.
+        spacing: Option<f32>,
+    },
 }
