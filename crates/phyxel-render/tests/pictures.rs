@@ -109,6 +109,11 @@ fn temperatures_have_colours_and_a_scale() {
 }
 
 #[test]
+fn surfels_are_discs() {
+    compare("surfels", own_scene("surfels.toml"));
+}
+
+#[test]
 fn a_body_under_strain_shows_it() {
     let (frame, view) = scene("falling-jelly", 9);
     let range = Some(Range { low: 0.0, high: 0.6 });
