@@ -36,6 +36,17 @@ pub(crate) fn two_bodies() -> Frame {
     }
 }
 
+/// The same, but the skin of the cube is of three surfels of half a metre.
+pub(crate) fn surfels() -> Frame {
+    let mut frame = two_bodies();
+    if let Some(skin) = &mut frame.bodies[0].skin {
+        skin.triangles = Arc::default();
+        skin.axes = vec![[0.5 * Vec3::X, 0.5 * Vec3::Y]; 3];
+        skin.topology.pieces = 0;
+    }
+    frame
+}
+
 fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<FrameSkin>) -> FrameBody {
     let count = particles.len() as u64;
     let report = BodyReport {

@@ -13,6 +13,39 @@ const BODIES: &str = include_str!("../examples/export_sample/bodies.toml");
 /// Bodies that keep their triangles.
 const SOLIDS: &str = include_str!("../examples/export_sample/solids.toml");
 
+/// A soft body that lands, flows and is shown by surfels. The last expectation is in vain: they enclose nothing.
+const SURFELS: &str = "version = 1
+duration = 0.4
+[materials.soft]
+young_modulus = 2.0e4
+damping = 0.3
+plasticity = { yield = 0.05, creep = 20.0, max = 10.0 }
+[[bodies]]
+name = 'soft'
+model = 'continuum'
+material = 'soft'
+shape = { kind = 'sphere', radius = 0.2 }
+spacing = 0.08
+place = { at = [0.0, 0.25, 0.0] }
+velocity = [0.0, -1.0, 0.0]
+continuum = { flowing = true }
+skin = { kind = 'surfels' }
+[[obstacles]]
+name = 'floor'
+shape = { kind = 'plane' }
+[[expect]]
+always = true
+what = 'bodies.soft.skin.kind'
+equal = 'surfels'
+[[expect]]
+always = true
+what = 'bodies.soft.skin.vertices'
+above = 200
+[[expect]]
+what = 'bodies.soft.skin.volume'
+above = 0.0
+";
+
 struct Stopper {
     after: u32,
     stop: Arc<AtomicBool>,
@@ -59,7 +92,7 @@ fn require_same(whole: &Path, parted: &Path) {
 #[test]
 fn a_stopped_run_goes_on_to_the_same_files() {
     let place = tempfile::tempdir().unwrap();
-    for (name, text) in [("bodies", BODIES), ("solids", SOLIDS)] {
+    for (name, text) in [("bodies", BODIES), ("solids", SOLIDS), ("surfels", SURFELS)] {
         let [whole, parted] = ["whole", "parted"].map(|kind| place.path().join(format!("{name}-{kind}")));
         run(text, &whole, Claim::New, None);
         run(text, &parted, Claim::New, Some(3));
@@ -103,11 +136,24 @@ fn a_killed_run_goes_on_from_its_checkpoint_to_the_same_files() {
 #[test]
 fn only_bodies_that_keep_their_triangles_make_one_moving_file() {
     let place = tempfile::tempdir().unwrap();
-    for (name, text, moves) in [("bodies", BODIES, false), ("solids", SOLIDS, true)] {
+    for (name, text, moves) in [("bodies", BODIES, false), ("solids", SOLIDS, true), ("surfels", SURFELS, true)] {
         let folder = place.path().join(name);
         run(text, &folder, Claim::New, None);
         assert_eq!(folder.join("glb/scene.glb").exists(), moves, "{name}");
     }
+}
+
+#[test]
+fn surfels_are_counted_and_have_no_volume() {
+    let place = tempfile::tempdir().unwrap();
+    run(SURFELS, place.path(), Claim::New, None);
+    let report: serde_json::Value =
+        serde_json::from_slice(&fs::read(place.path().join("report.json")).unwrap()).unwrap();
+    let skin = &report["bodies"][0]["skin"];
+    assert!(skin["kind"] == "surfels" && skin["triangles"] == 0, "{skin}");
+    assert!(["closed", "pieces", "genus", "volume"].iter().all(|key| skin[key].is_null()), "{skin}");
+    let found: Vec<_> = report["expectations"].as_array().unwrap().iter().map(|found| &found["passed"]).collect();
+    assert_eq!(found, [true, true, false]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Frames as Wavefront OBJ: a named object per body, a mesh where it has a skin and points where it has none.
+//! Frames as Wavefront OBJ: a named object per body, a mesh where it has a skin and points where it has surfels or none.
 
 use crate::durable::write_file;
 use crate::error::SinkError;
@@ -44,14 +44,14 @@ pub fn write_frame(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     for body in &frame.bodies {
         writeln!(writer, "o {}", object_name(&body.report.name))?;
         match &body.skin {
-            Some(skin) => write_mesh(writer, skin, &mut numbers)?,
+            Some(skin) => write_skin(writer, skin, &mut numbers)?,
             None => write_points(writer, &frame.particles.position[body.particles.clone()], &mut numbers)?,
         }
     }
     Ok(())
 }
 
-fn write_mesh(writer: &mut dyn Write, skin: &FrameSkin, numbers: &mut Numbers) -> io::Result<()> {
+fn write_skin(writer: &mut dyn Write, skin: &FrameSkin, numbers: &mut Numbers) -> io::Result<()> {
     for position in &skin.positions {
         writeln!(writer, "v {} {} {}", position.x, position.y, position.z)?;
     }
@@ -67,6 +67,10 @@ fn write_mesh(writer: &mut dyn Write, skin: &FrameSkin, numbers: &mut Numbers) -
         } else {
             writeln!(writer, "f {a} {b} {c}")?;
         }
+    }
+    // Surfels. A point cannot name its normal; programs that read clouds take both lists side by side.
+    for i in 0..skin.axes.len() {
+        writeln!(writer, "p {}", numbers.vertices + i + 1)?;
     }
     numbers.vertices += skin.positions.len();
     numbers.normals += if with_normals { skin.normals.len() } else { 0 };
@@ -92,7 +96,7 @@ fn object_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::two_bodies;
+    use crate::sample::{surfels, two_bodies};
 
     fn load(frame: &Frame) -> Vec<tobj::Model> {
         let mut bytes = Vec::new();
@@ -117,6 +121,15 @@ mod tests {
         write_frame(&mut bytes, &two_bodies()).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.ends_with("o drop\nv 2 0 0\np 4\n"), "{text}");
+    }
+
+    #[test]
+    fn surfels_are_written_as_points_with_normals() {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, &surfels()).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let normals = "vn 0 0 1\n".repeat(3);
+        assert!(text.contains(&format!("v 0 1 0\n{normals}p 1\np 2\np 3\no drop\nv 2 0 0\np 4\n")), "{text}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Frames as binary PLY: particles with what they are, skins as meshes.
+//! Frames as binary PLY: particles with what they are, skins as meshes or, where they are of surfels, as points.
 
 use crate::durable::write_file;
 use crate::error::SinkError;
@@ -60,7 +60,7 @@ pub fn write_particles(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> 
     Ok(())
 }
 
-/// Writes all skins of a frame as one mesh: position, normal, velocity, temperature, strain, colour and number of the
+/// Writes all skins of a frame as one mesh, surfels as vertices without a face: position, normal, velocity, temperature, strain, colour and number of the
 /// body per vertex. SI units.
 pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     let skins = || frame.bodies.iter().enumerate().filter_map(|(i, body)| Some((i, body, body.skin.as_ref()?)));
@@ -126,7 +126,7 @@ fn push_floats(record: &mut Vec<u8>, values: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::two_bodies;
+    use crate::sample::{surfels, two_bodies};
     use ply_rs_bw::parser::Parser;
     use ply_rs_bw::ply::{DefaultElement, Ply, Property};
 
@@ -162,6 +162,13 @@ mod tests {
         assert_eq!(vertices[2]["strain"], Property::Float(0.2));
         assert_eq!(vertices[0]["red"], Property::UChar(255));
         assert_eq!(faces[0]["vertex_indices"], Property::ListUInt(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn surfels_are_vertices_with_normals_and_without_faces() {
+        let ply = read(write_skins, &surfels());
+        assert_eq!((ply.payload["vertex"].len(), ply.payload["face"].len()), (3, 0));
+        assert_eq!(ply.payload["vertex"][1]["nz"], Property::Float(1.0));
     }
 
     #[test]

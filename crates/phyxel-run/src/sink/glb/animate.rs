@@ -66,8 +66,7 @@ impl Clip {
         }
         let Some(first) = FrameFile::open(&files[0])? else { return Ok(None) };
         let Some(shapes) = first.shapes() else { return Ok(None) };
-        let room: usize =
-            shapes.iter().map(|shape| if shape.triangles.is_some() { 24 } else { 12 } * shape.count).sum();
+        let room: usize = shapes.iter().map(|shape| if shape.normals { 24 } else { 12 } * shape.count).sum();
         if room as u64 * files.len() as u64 > MOST_BYTES || shapes.len() * files.len() > MOST_TARGETS {
             return Ok(None);
         }
@@ -88,8 +87,7 @@ impl Clip {
     fn write_numbers(&self, writer: &mut dyn Write, document: &mut Document) -> io::Result<()> {
         document.set_materials(self.materials.clone());
         let (bases, mut primitives) = self.write_bases(writer, document)?;
-        let room: usize =
-            self.shapes.iter().map(|shape| if shape.triangles.is_some() { 24 } else { 12 } * shape.count).sum();
+        let room: usize = self.shapes.iter().map(|shape| if shape.normals { 24 } else { 12 } * shape.count).sum();
         let mut targets = Targets {
             view: document.view((room * (self.files.len() - 1)) as u64, Some(VERTICES), Some(12)),
             offset: 0,
@@ -117,14 +115,16 @@ impl Clip {
             let mut primitive =
                 json!({ "attributes": { "POSITION": at }, "material": shape.material, "mode": 0, "targets": [] });
             let mut normals = None;
-            if let Some((count, _)) = shape.triangles {
+            if shape.normals {
                 let own = file.vectors(number, "NORMAL")?;
                 write_vectors(writer, &own)?;
-                writer.write_all(&file.corners(number)?)?;
                 primitive["attributes"]["NORMAL"] = document.vectors(shape.count, None).into();
+                normals = Some(own);
+            }
+            if let Some((count, _)) = shape.triangles {
+                writer.write_all(&file.corners(number)?)?;
                 primitive["indices"] = document.corners(count).into();
                 primitive["mode"] = 4.into();
-                normals = Some(own);
             }
             bases.push(Base { positions, normals });
             primitives.push(primitive);

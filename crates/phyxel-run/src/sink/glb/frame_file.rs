@@ -12,6 +12,8 @@ pub(super) struct Shape {
     pub name: String,
     /// Number of vertices.
     pub count: usize,
+    /// Whether there are normals.
+    pub normals: bool,
     /// Number of triangles and a hash of them; `None` for points.
     pub triangles: Option<(usize, String)>,
     /// Number in the list of materials.
@@ -72,6 +74,7 @@ impl FrameFile {
         Some(Shape {
             name: mesh["name"].as_str()?.to_string(),
             count,
+            normals: primitive["attributes"]["NORMAL"].is_u64(),
             triangles,
             material: primitive["material"].as_u64()?,
         })

@@ -60,12 +60,13 @@ pub(crate) fn remove_scene(folder: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Writes the bodies of a frame: skins as triangles, bodies without one as points. SI units.
+/// Writes the bodies of a frame: skins as triangles, surfels and bodies without a skin as points. SI units.
 pub fn write_frame(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     let (mut document, mut numbers) = (Document::default(), Vec::new());
     for body in &frame.bodies {
         let mut mesh = match &body.skin {
-            Some(skin) if skin.positions.is_empty() || skin.triangles.is_empty() => continue,
+            Some(skin) if skin.positions.is_empty() => continue,
+            Some(skin) if skin.triangles.is_empty() && skin.axes.is_empty() => continue,
             Some(skin) => skin_mesh(&mut document, &mut numbers, skin),
             None if body.particles.is_empty() => continue,
             None => particle_mesh(&mut document, &mut numbers, frame, body),
@@ -85,15 +86,18 @@ fn skin_mesh(document: &mut Document, numbers: &mut Vec<u8>, skin: &FrameSkin) -
     push_vectors(numbers, &normals, count);
     push_vectors(numbers, &skin.velocities, count);
     push_scalars(numbers, &skin.temperatures, count);
-    let before = numbers.len();
-    skin.triangles.as_flattened().iter().for_each(|corner| numbers.extend(corner.to_le_bytes()));
-    let hash = xxh3_64(&numbers[before..]);
     let mut attributes = json!({
         "POSITION": document.vectors(count, Some(bounds(&skin.positions))),
         "NORMAL": document.vectors(count, None),
     });
     add_velocity(document, &mut attributes, count);
     attributes["_TEMPERATURE"] = document.scalars(count).into();
+    if skin.triangles.is_empty() {
+        return json!({ "primitives": [{ "attributes": attributes, "mode": 0 }] });
+    }
+    let before = numbers.len();
+    skin.triangles.as_flattened().iter().for_each(|corner| numbers.extend(corner.to_le_bytes()));
+    let hash = xxh3_64(&numbers[before..]);
     let indices = document.corners(skin.triangles.len());
     json!({
         "primitives": [{ "attributes": attributes, "indices": indices, "mode": 4 }],
@@ -141,7 +145,7 @@ fn push_scalars(numbers: &mut Vec<u8>, values: &[f32], count: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::two_bodies;
+    use crate::sample::{surfels, two_bodies};
     use phyxel_scene::mesh::{Format, read_bytes};
     use std::sync::Arc;
 
@@ -200,6 +204,18 @@ mod tests {
         assert_eq!(floats(&file, &primitive["attributes"]["_TEMPERATURE"]), [20.0]);
         assert_eq!(document["materials"].as_array().unwrap().len(), 1);
         assert!(document["materials"][0]["extensions"]["KHR_materials_transmission"].is_object());
+    }
+
+    #[test]
+    fn surfels_are_points_with_normals_in_still_and_moving_files() {
+        let (folder, later) = (tempfile::tempdir().unwrap(), Frame { index: 1, time: 0.5, ..surfels() });
+        write_all(folder.path(), &[surfels(), later]);
+        for name in ["frame_00000.glb", "scene.glb"] {
+            let file = fs::read(folder.path().join(name)).unwrap();
+            let primitive = &parts(&file).0["meshes"][0]["primitives"][0];
+            assert_eq!((&primitive["mode"], &primitive["indices"]), (&json!(0), &Value::Null), "{name}");
+            assert_eq!(floats(&file, &primitive["attributes"]["NORMAL"])[..3], [0.0, 0.0, 1.0], "{name}");
+        }
     }
 
     #[test]

@@ -22,7 +22,10 @@ pub(super) type Put<'a, E> = dyn FnMut(Property, Value<'_>) -> Result<(), E> + '
 /// Shows every prim of a frame to `take`.
 pub(super) fn gather<E>(frame: &Frame, take: &mut Take<'_, E>) -> Result<(), E> {
     for body in &frame.bodies {
-        let form = if body.skin.is_some() { Form::Mesh } else { Form::Points };
+        let form = match &body.skin {
+            Some(skin) if skin.axes.is_empty() => Form::Mesh,
+            _ => Form::Points,
+        };
         let look = Look::new(&body.material, body.color, body.finish);
         let prim = NewPrim { place: Place::Body, name: body.report.name.clone(), form, look, double_sided: false };
         take(prim, &mut |put| match &body.skin {
@@ -41,9 +44,16 @@ pub(super) fn gather<E>(frame: &Frame, take: &mut Take<'_, E>) -> Result<(), E> 
 }
 
 fn give_skin<E>(body: &FrameBody, skin: &FrameSkin, put: &mut Put<'_, E>) -> Result<(), E> {
-    put(Property::Extent, Value::Vectors(&extent(&skin.positions, 0.0)))?;
-    put(Property::FaceVertexCounts, Value::Threes(skin.triangles.len()))?;
-    put(Property::FaceVertexIndices, Value::Triangles(&skin.triangles))?;
+    // Points with normals are discs; their widths are those of round ones of the same area.
+    let widths: Vec<f32> = skin.axes.iter().map(|[a, b]| 2.0 * a.cross(*b).length().sqrt()).collect();
+    let reach = widths.iter().fold(0.0, |most: f32, width| most.max(0.5 * width));
+    put(Property::Extent, Value::Vectors(&extent(&skin.positions, reach)))?;
+    if skin.axes.is_empty() {
+        put(Property::FaceVertexCounts, Value::Threes(skin.triangles.len()))?;
+        put(Property::FaceVertexIndices, Value::Triangles(&skin.triangles))?;
+    } else {
+        put(Property::Widths, Value::Floats(&widths))?;
+    }
     put(Property::Points, Value::Vectors(&skin.positions))?;
     put(Property::Normals, Value::Vectors(&skin.normals))?;
     put(Property::Velocities, Value::Vectors(&skin.velocities))?;
@@ -131,4 +141,42 @@ fn extent(points: &[Vec3], reach: f32) -> [Vec3; 2] {
     let Some(&first) = points.first() else { return [Vec3::ZERO; 2] };
     let (low, high) = points.iter().fold((first, first), |(low, high), &point| (low.min(point), high.max(point)));
     [low - reach, high + reach]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{surfels, two_bodies};
+
+    /// Forms of the bodies of a frame, and what their prims are given.
+    fn given(frame: &Frame) -> Vec<(Form, Vec<Property>)> {
+        let mut all = Vec::new();
+        let taken: Result<(), ()> = gather(frame, &mut |prim, give| {
+            let mut properties = Vec::new();
+            give(&mut |property, value| {
+                if let (Property::Widths, Value::Floats(widths)) = (property, value) {
+                    assert!(
+                        widths.iter().all(|&width| width == if widths.len() == 3 { 1.0 } else { 0.5 }),
+                        "{widths:?}"
+                    );
+                }
+                properties.push(property);
+                Ok(())
+            })?;
+            all.push((prim.form, properties));
+            Ok(())
+        });
+        taken.unwrap();
+        all
+    }
+
+    #[test]
+    fn surfels_are_points_with_normals_and_widths() {
+        let (mesh, discs) = (given(&two_bodies()), given(&surfels()));
+        assert_eq!((mesh[0].0, discs[0].0, discs[1].0), (Form::Mesh, Form::Points, Form::Points));
+        assert!(mesh[0].1.contains(&Property::FaceVertexIndices) && !mesh[0].1.contains(&Property::Widths));
+        assert!(discs[0].1.contains(&Property::Widths) && discs[0].1.contains(&Property::Normals));
+        assert!(!discs[0].1.contains(&Property::FaceVertexIndices));
+        assert!(!discs[1].1.contains(&Property::Normals), "particles have none");
+    }
 }

@@ -80,7 +80,7 @@ impl Stage<'_> {
             let name = names.unique(&track.prim.name);
             let mut body = self.layer.prim(world, &name, "Xform");
             // Some programs keep only the last name of a path, so that it has to tell which body it is.
-            let shown = if track.prim.form == Form::Mesh { "skin" } else { "particles" };
+            let shown = if track.values.contains_key(&Property::Normals) { "skin" } else { "particles" };
             self.write_track(&mut body, &format!("{name}_{shown}"), track)?;
             self.layer.close(body, SpecKind::Prim)?;
         }

@@ -83,10 +83,11 @@ pub fn write_particles(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> 
     ];
     let points = vectors("Points", &columns.position);
     let count = places.len();
-    PolyData { time: frame.time, names: names(frame), count, points, values, triangles: None }.write(writer)
+    let alone = (0..count).collect();
+    PolyData { time: frame.time, names: names(frame), count, points, values, alone, triangles: vec![] }.write(writer)
 }
 
-/// Writes all skins of a frame as one surface with normal, velocity, temperature, strain and number of the body at each
+/// Writes all skins of a frame as one surface, surfels as points of it, with normal, velocity, temperature, strain and number of the body at each
 /// point. SI units.
 pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     let vectors = |name, of: fn(&FrameSkin) -> &[Vec3]| {
@@ -105,18 +106,19 @@ pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     ];
     let points = vectors("Points", |skin| &skin.positions);
     let count = skins(frame).map(|(_, skin)| skin.positions.len()).sum();
-    let triangles = Some(triangles(frame));
-    PolyData { time: frame.time, names: names(frame), count, points, values, triangles }.write(writer)
+    let (alone, triangles) = cells(frame);
+    PolyData { time: frame.time, names: names(frame), count, points, values, alone, triangles }.write(writer)
 }
 
-/// Triangles of all skins, their points counted over all skins.
-fn triangles(frame: &Frame) -> Vec<[usize; 3]> {
-    let (mut first, mut all) = (0, Vec::new());
+/// Surfels and triangles of all skins, their points counted over all skins.
+fn cells(frame: &Frame) -> (Vec<usize>, Vec<[usize; 3]>) {
+    let (mut first, mut alone, mut triangles) = (0, Vec::new(), Vec::new());
     for (_, skin) in skins(frame) {
-        all.extend(skin.triangles.iter().map(|triangle| triangle.map(|corner| first + corner as usize)));
+        alone.extend(first..first + skin.axes.len());
+        triangles.extend(skin.triangles.iter().map(|triangle| triangle.map(|corner| first + corner as usize)));
         first += skin.positions.len();
     }
-    all
+    (alone, triangles)
 }
 
 /// Exactly `count` values, zeros where there are too few.
@@ -141,7 +143,7 @@ fn skins(frame: &Frame) -> impl Iterator<Item = (usize, &FrameSkin)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::two_bodies;
+    use crate::sample::{surfels, two_bodies};
 
     /// Bytes of an array, found by its name.
     fn array(file: &[u8], name: &str) -> Vec<u8> {
@@ -178,5 +180,19 @@ mod tests {
         assert_eq!(floats(&array(&file, "strain")), [0.0, 0.1, 0.2]);
         assert_eq!(array(&file, "connectivity")[16..], 2_i64.to_le_bytes());
         assert_eq!(array(&file, "offsets"), 3_i64.to_le_bytes());
+    }
+
+    #[test]
+    fn surfels_stand_alone_beside_triangles() {
+        let mut frame = surfels();
+        frame.bodies[1].skin = two_bodies().bodies[0].skin.clone();
+        let mut file = Vec::new();
+        write_skins(&mut file, &frame).unwrap();
+        let text = String::from_utf8_lossy(&file).into_owned();
+        assert!(text.contains("NumberOfPoints=\"6\" NumberOfVerts=\"3\" NumberOfPolys=\"1\""), "{text}");
+        assert!(text.find("<Verts>") < text.find("<Polys>") && text.contains("<Verts>"), "{text}");
+        // The first list of points is that of the surfels.
+        assert_eq!(array(&file, "connectivity")[16..], 2_i64.to_le_bytes());
+        assert_eq!(array(&file, "offsets")[16..], 3_i64.to_le_bytes());
     }
 }

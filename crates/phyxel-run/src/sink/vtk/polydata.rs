@@ -55,7 +55,7 @@ fn lay_out<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
     bytes
 }
 
-/// A set of points with values, and the triangles between them.
+/// A set of points with values, the triangles between them, and which of them stand alone.
 #[derive(Debug)]
 pub(super) struct PolyData<'a> {
     /// s.
@@ -66,8 +66,9 @@ pub(super) struct PolyData<'a> {
     pub count: usize,
     pub points: Array,
     pub values: Vec<Array>,
-    /// Without triangles, each point is a thing of its own.
-    pub triangles: Option<Vec<[usize; 3]>>,
+    /// Numbers of the points that are things of their own.
+    pub alone: Vec<usize>,
+    pub triangles: Vec<[usize; 3]>,
 }
 
 impl PolyData<'_> {
@@ -76,13 +77,19 @@ impl PolyData<'_> {
         writer.write_all(b"<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\"")?;
         writer.write_all(b" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n")?;
         self.write_fields(writer)?;
-        let (count, polygons) = (self.count, self.triangles.as_ref().map_or(0, Vec::len));
-        let (section, alone) = if self.triangles.is_some() { ("Polys", 0) } else { ("Verts", count) };
+        let (count, alone, polygons) = (self.count, self.alone.len(), self.triangles.len());
         writeln!(writer, "<Piece NumberOfPoints=\"{count}\" NumberOfVerts=\"{alone}\" NumberOfPolys=\"{polygons}\">")?;
-        let (points, cells) = ([self.points.clone()], self.cells());
-        let sections = [("PointData", &self.values[..]), ("Points", &points), (section, &cells)];
+        let (points, single, triangles) =
+            ([self.points.clone()], cells(&self.alone, 1), cells(self.triangles.as_flattened(), 3));
+        let mut sections = vec![("PointData", &self.values[..]), ("Points", &points)];
+        if alone > 0 {
+            sections.push(("Verts", &single));
+        }
+        if polygons > 0 {
+            sections.push(("Polys", &triangles));
+        }
         let mut offset = 0;
-        for (name, arrays) in sections {
+        for &(name, arrays) in &sections {
             write_section(writer, name, arrays, &mut offset)?;
         }
         writer.write_all(b"</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_")?;
@@ -104,17 +111,14 @@ impl PolyData<'_> {
         }
         writer.write_all(b"</Array>\n</FieldData>\n")
     }
+}
 
-    /// Points of the cells, one after the other, and where those of each cell end.
-    fn cells(&self) -> [Array; 2] {
-        match &self.triangles {
-            Some(triangles) => [
-                Array::indices("connectivity", triangles.as_flattened().iter().copied()),
-                Array::indices("offsets", (1..=triangles.len()).map(|cell| 3 * cell)),
-            ],
-            None => [Array::indices("connectivity", 0..self.count), Array::indices("offsets", 1..self.count + 1)],
-        }
-    }
+/// Points of cells that have `corners` each, one after the other, and where those of each cell end.
+fn cells(points: &[usize], corners: usize) -> [Array; 2] {
+    [
+        Array::indices("connectivity", points.iter().copied()),
+        Array::indices("offsets", (1..=points.len() / corners).map(|cell| corners * cell)),
+    ]
 }
 
 fn write_section(writer: &mut dyn Write, name: &str, arrays: &[Array], offset: &mut u64) -> io::Result<()> {
