@@ -28,6 +28,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     fn max(self, other: Self) -> Self;
     /// `yes` where `self > other`, else `no`.
     fn where_greater(self, other: Self, yes: Self, no: Self) -> Self;
+    /// Where `self < other`: a bit for each, the first one lowest.
+    fn bits_where_less(self, other: Self) -> u32;
 
     /// The numbers `values[index][axis]` for three axes.
     #[inline(always)]
@@ -144,6 +146,10 @@ impl Lanes for Portable {
     fn where_greater(self, other: Self, yes: Self, no: Self) -> Self {
         Self(std::array::from_fn(|lane| if self.0[lane] > other.0[lane] { yes.0[lane] } else { no.0[lane] }))
     }
+    #[inline(always)]
+    fn bits_where_less(self, other: Self) -> u32 {
+        (0..WIDTH).map(|lane| u32::from(self.0[lane] < other.0[lane]) << lane).sum()
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -258,6 +264,11 @@ mod avx {
                 let mask = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0);
                 Self(_mm256_blendv_ps(no.0, yes.0, mask))
             }
+        }
+        #[inline(always)]
+        fn bits_where_less(self, other: Self) -> u32 {
+            // SAFETY: as for addition.
+            unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)) as u32 }
         }
         #[inline(always)]
         fn load4(rows: [&[f32; 4]; WIDTH]) -> [Self; 4] {

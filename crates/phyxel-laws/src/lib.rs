@@ -17,6 +17,8 @@ pub mod phyxels;
 pub mod plasticity;
 pub mod random;
 pub mod rotation;
+pub mod search;
+pub mod sph;
 pub mod spring;
 pub mod stiffness;
 pub mod symmetric;

@@ -1,0 +1,142 @@
+//! Smoothed particles: how much room they fill, how fast it changes, and how pressure pushes them.
+//!
+//! A particle `j` of volume `V_j` spreads over its surroundings by the kernel `W`; places are full where
+//! `C_i = sum_j V_j W_ij` is 1, whatever the densities of the matter (after Solenthaler and Pajarola `[SP08]`). Pressure
+//! works against filling: from the energy `sum_i p_i V_i C_i` follows the force
+//!
+//! `f_i = -V_i sum_j V_j (p_i + p_j) grad W_ij`,
+//!
+//! which keeps momentum and angular momentum, and takes `sum_i p_i V_i dC_i/dt` of power.
+
+mod visits;
+mod wall;
+
+pub use visits::{fill, press, spread_rate};
+pub use wall::Wall;
+
+use crate::Real;
+use crate::lanes::WIDTH;
+use std::f32::consts::PI;
+
+/// The smooth weight of Wendland `[W95]`, `21/(2 pi h^3) (1 - q)^4 (1 + 4 q)` with `q = r/h`: particles under it do not pair up,
+/// and its gradient, `-210/(pi h^5) (1 - q)^3` times the way, needs no division.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kernel {
+    /// Distance at which it is gone, m.
+    pub support: Real,
+    /// At no distance, 1/m3.
+    top: Real,
+    /// Of the gradient over the way at no distance, 1/m5; negative.
+    steep: Real,
+    inverse: Real,
+}
+
+impl Kernel {
+    /// With a support, m. Its integral is 1.
+    pub fn new(support: Real) -> Self {
+        Self::scaled(support, 1.0)
+    }
+
+    /// With an integral other than 1.
+    pub fn scaled(support: Real, integral: Real) -> Self {
+        let top = integral * 21.0 / (2.0 * PI * support.powi(3));
+        Self { support, top, steep: -20.0 * top / (support * support), inverse: 1.0 / support }
+    }
+
+    /// Which finds closest packing of spheres exactly full: `distance` is that of their middles, `support` that of the kernel
+    /// in such distances. A sum over particles is not an integral.
+    pub fn for_packing(distance: Real, support: Real) -> Self {
+        let plain = Self::new(support * distance);
+        let (volume, step) = (distance.powi(3) / std::f32::consts::SQRT_2, distance / std::f32::consts::SQRT_2);
+        let reach = (support * std::f32::consts::SQRT_2).ceil() as i32;
+        let mut sum = 0.0f64;
+        for a in -reach..=reach {
+            for b in -reach..=reach {
+                for c in (-reach..=reach).filter(|c| (a + b + c) % 2 == 0) {
+                    let square = (a * a + b * b + c * c) as Real;
+                    sum += f64::from(volume * plain.weight(square.sqrt() * step));
+                }
+            }
+        }
+        Self::scaled(plain.support, (1.0 / sum) as Real)
+    }
+
+    /// At a distance, 1/m3.
+    pub fn weight(&self, distance: Real) -> Real {
+        let q = distance * self.inverse;
+        let left = (1.0 - q).max(0.0);
+        self.top * (left * left) * (left * left) * (1.0 + 4.0 * q)
+    }
+
+    /// Gradient over the way, at a distance, 1/m5: `grad W = slope x`.
+    pub fn slope(&self, distance: Real) -> Real {
+        let left = (1.0 - distance * self.inverse).max(0.0);
+        self.steep * left * left * left
+    }
+
+    /// Integral over all space, without unit.
+    pub fn integral(&self) -> Real {
+        self.top * 2.0 * PI * self.support.powi(3) / 21.0
+    }
+}
+
+/// Eight neighbours of a particle. One that has no more has itself, whose way is none.
+pub type Near = [u32; WIDTH];
+
+/// Particles with their neighbours.
+#[derive(Clone, Copy, Debug)]
+pub struct Crowd<'a> {
+    /// The smooth weight of all.
+    pub kernel: Kernel,
+    /// Place and volume of each, m and m3.
+    pub points: &'a [[Real; 4]],
+    /// First of each particle's eights in `near`, and the end of the last.
+    pub start: &'a [u32],
+    /// Neighbours, eight at a time.
+    pub near: &'a [Near],
+}
+
+impl<'a> Crowd<'a> {
+    /// Neighbours of a particle, eight at a time.
+    #[inline(always)]
+    pub fn around(&self, i: usize) -> &'a [Near] {
+        &self.near[self.start[i] as usize..self.start[i + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_integrates_to_one_and_its_slope_is_its_derivative() {
+        let kernel = Kernel::new(0.3);
+        let (steps, mut sum) = (3000, 0.0);
+        for k in 0..steps {
+            let r = (k as Real + 0.5) * 0.3 / steps as Real;
+            sum += kernel.weight(r) * 4.0 * PI * r * r * 0.3 / steps as Real;
+            let step = 1e-3;
+            if r > step {
+                let rise = (kernel.weight(r + step) - kernel.weight(r - step)) / (2.0 * step);
+                // Differences bend by the third derivative, below 300 top/h^3, times a sixth of the square of the step.
+                assert!((rise - kernel.slope(r) * r).abs() < 1e-3 * kernel.top / 0.3, "{r}: {rise}");
+            }
+        }
+        assert!((sum - 1.0).abs() < 1e-4 && (kernel.integral() - 1.0).abs() < 1e-6, "{sum}");
+        assert_eq!((kernel.weight(0.31), kernel.slope(0.31)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_kernel_for_packing_finds_it_full_and_is_near_the_plain_one() {
+        for support in [1.6, 1.78, 1.9, 2.1] {
+            let kernel = Kernel::for_packing(0.05, support);
+            // Twelve neighbours at the distance, six at sqrt(2), 24 at sqrt(3), twelve at 2.
+            let shells = [(1.0, 0.0), (12.0, 1.0), (6.0, 2.0f32.sqrt()), (24.0, 3.0f32.sqrt()), (12.0, 2.0)];
+            let sum: Real = shells.iter().map(|(n, r)| n * kernel.weight(r * 0.05)).sum();
+            let full = sum * 0.05f32.powi(3) / 2.0f32.sqrt();
+            assert!((full - 1.0).abs() < 1e-5, "{support}: {full}");
+            // Its own part weighs more than the volume around it: a twelfth at 1.5, less with more neighbours.
+            assert!((kernel.integral() - 1.0).abs() < 0.06, "{support}: {}", kernel.integral());
+        }
+    }
+}
