@@ -6,6 +6,8 @@
 use crate::Real;
 use crate::parallel;
 use glam::Vec3;
+use phyxel_laws::lanes::{Level, WIDTH};
+use phyxel_laws::search::{Columns, find_near};
 use std::ops::Range;
 
 /// A particle as the grid sees it.
@@ -224,28 +226,39 @@ impl Grid {
 
     /// Calls `look` with each of the sorted dots that have these keys and the nine runs of the grid's dots around it.
     fn visit(&self, keys: &[u64], look: impl Fn(usize, Range<usize>, &mut Vec<(u32, u32)>) + Sync) -> Vec<(u32, u32)> {
-        let rows = self.cells.rows();
         let found = parallel::map_ranges(keys.len(), GRAIN, |part| {
             let mut pairs = Vec::new();
-            // Runs around cells that follow each other follow each other too.
-            let mut runs: [Range<usize>; ROWS] = Default::default();
-            let mut last = None;
-            for k in part {
-                if last != Some(keys[k]) {
-                    last = Some(keys[k]);
-                    for (run, row) in runs.iter_mut().zip(rows) {
-                        let middle = keys[k].wrapping_add_signed(row);
-                        run.start = advance(&self.keys, run.start, middle - 1);
-                        run.end = advance(&self.keys, run.end.max(run.start), middle + 2);
-                    }
-                }
-                for run in &runs {
-                    look(k, run.clone(), &mut pairs);
-                }
-            }
+            visit_runs(&self.cells, &self.keys, keys, part, |k, runs| {
+                runs.iter().for_each(|run| look(k, run.clone(), &mut pairs));
+            });
             pairs
         });
         found.concat()
+    }
+}
+
+/// Calls `look` with each of some sorted dots, which have these `keys`, and the nine runs of dots of a grid around it.
+fn visit_runs(
+    cells: &Cells,
+    grid: &[u64],
+    keys: &[u64],
+    part: Range<usize>,
+    mut look: impl FnMut(usize, &[Range<usize>; ROWS]),
+) {
+    let rows = cells.rows();
+    // Runs around cells that follow each other follow each other too.
+    let mut runs: [Range<usize>; ROWS] = Default::default();
+    let mut last = None;
+    for k in part {
+        if last != Some(keys[k]) {
+            last = Some(keys[k]);
+            for (run, row) in runs.iter_mut().zip(rows) {
+                let middle = keys[k].wrapping_add_signed(row);
+                run.start = advance(grid, run.start, middle - 1);
+                run.end = advance(grid, run.end.max(run.start), middle + 2);
+            }
+        }
+        look(k, &runs);
     }
 }
 
@@ -281,6 +294,71 @@ fn sort_by_key(items: &mut Vec<(u64, u32)>, limit: u64) {
         }
         std::mem::swap(items, &mut other);
         shift += BITS;
+    }
+}
+
+/// Points in the order of their cells, each with all others within a reach.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Surroundings {
+    /// Which point is at each place.
+    pub order: Vec<u32>,
+    /// First eight of each place's neighbours in `near`, and the end of the last.
+    pub start: Vec<u32>,
+    /// Places of neighbours, rising, eight at a time; a place that has no more has itself.
+    pub near: Vec<[u32; WIDTH]>,
+}
+
+impl Surroundings {
+    pub fn new(points: &[Vec3], reach: Real) -> Self {
+        let dot = |i: usize| Dot { position: points[i], radius: 0.5 * reach, particle: i as u32 };
+        let dots: Vec<Dot> = parallel::map(points.len(), 8192, dot);
+        let cells = Cells::around(&dots, 0.0);
+        let Sorted { keys, dots } = cells.sort(&dots);
+        let columns = Columns::new(dots.iter().map(|dot| dot.position));
+        let level = Level::detect();
+        let parts = parallel::map_ranges(dots.len(), GRAIN, |part| {
+            let (mut ends, mut near) = (Vec::with_capacity(part.len()), Vec::with_capacity(5 * part.len()));
+            let mut found = Vec::new();
+            visit_runs(&cells, &keys, &keys, part, |k, runs| {
+                let room = runs.iter().map(|run| run.len()).sum::<usize>() + WIDTH;
+                if found.len() < room {
+                    found.resize(room, 0);
+                }
+                let mut count = 0;
+                find_near(level, &columns, runs, dots[k].position, reach * reach, &mut found, &mut count);
+                push_eights(&found[..count], k as u32, &mut near);
+                ends.push(near.len() as u32);
+            });
+            (ends, near)
+        });
+        let mut all = Self { order: dots.iter().map(|dot| dot.particle).collect(), start: vec![0], near: Vec::new() };
+        for (ends, _) in &parts {
+            let before = all.start.last().copied().unwrap_or(0);
+            all.start.extend(ends.iter().map(|end| before + end));
+        }
+        all.near = parts.into_iter().flat_map(|(_, near)| near).collect();
+        all
+    }
+
+    /// Neighbours of a place, eight at a time.
+    pub fn of(&self, place: usize) -> &[[u32; WIDTH]] {
+        &self.near[self.start[place] as usize..self.start[place + 1] as usize]
+    }
+}
+
+/// Adds the neighbours of a place, without itself; it fills up the last eight.
+fn push_eights(found: &[u32], own: u32, near: &mut Vec<[u32; WIDTH]>) {
+    let (mut eight, mut used) = ([own; WIDTH], 0);
+    for &other in found.iter().filter(|&&other| other != own) {
+        eight[used] = other;
+        used += 1;
+        if used == WIDTH {
+            near.push(eight);
+            (eight, used) = ([own; WIDTH], 0);
+        }
+    }
+    if used > 0 {
+        near.push(eight);
     }
 }
 
@@ -382,6 +460,25 @@ mod tests {
                     assert_eq!(even, pairs.into_iter().filter(|(a, b)| (a + b).is_multiple_of(2)).collect());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn surroundings_are_all_that_is_within_reach() {
+        for (count, half) in [(0, 1.0), (1, 1.0), (700, 0.5), (3000, 2.0)] {
+            let dots = scattered(count, half, |_| 0.1);
+            let points: Vec<Vec3> = dots.iter().map(|dot| dot.position).collect();
+            let found = Surroundings::new(&points, 0.2);
+            assert_eq!((found.order.len(), found.start.len()), (count, count + 1));
+            let mut pairs = BTreeSet::new();
+            for (place, &i) in found.order.iter().enumerate() {
+                let eights = &found.near[found.start[place] as usize..found.start[place + 1] as usize];
+                for &other in eights.iter().flatten().filter(|&&other| other as usize != place) {
+                    assert!(pairs.insert((i, found.order[other as usize])), "twice");
+                }
+            }
+            let both = compared(&dots, 0.0, |_, _| true).into_iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+            assert_eq!(pairs, both.collect());
         }
     }
 
