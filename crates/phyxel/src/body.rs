@@ -132,7 +132,7 @@ impl NewBody {
         let total = f64::from(material.density) * self.volume;
         let even = total / self.samples.len().max(1) as f64;
         match &self.model {
-            ModelSettings::Shape(_) => vec![even as Real; self.samples.len()],
+            ModelSettings::Crystal(_) | ModelSettings::Shape(_) => vec![even as Real; self.samples.len()],
             ModelSettings::Continuum(_) => {
                 let volumes = crate::model::continuum::volumes(&self.samples, self.spacing, self.volume);
                 volumes.into_iter().map(|volume| (f64::from(material.density) * volume) as Real).collect()

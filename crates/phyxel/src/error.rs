@@ -43,6 +43,12 @@ pub enum WorldError {
         /// Its name.
         body: String,
     },
+    /// Crystals and fluids of one world have particles of one size.
+    #[error(
+        "body \"{body}\" has particles {spacing} m apart, but body \"{other}\" {needed} m; crystals and fluids of a world share one spacing: use {needed}"
+    )]
+    #[allow(missing_docs)]
+    OtherSpacing { body: String, spacing: f32, other: String, needed: f32 },
     /// A body of phyxels most of which have too few neighbours.
     #[error(
         "body \"{body}\": the neighbours of {degenerate} of {tried} phyxels do not span space; make the spacing smaller than {spacing} m, or the body thicker than two of them"

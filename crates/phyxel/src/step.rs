@@ -188,11 +188,13 @@ fn exert_forces(world: &mut World, context: &StepContext) {
 /// Each model's own way from forces and gravity to velocities. Those at the start of the step are kept.
 fn advance_velocities(world: &mut World, context: &StepContext) {
     let particles = &mut world.particles;
+    world.scratch.prepare_obstacles(&world.obstacles);
+    let walls = contact::Walls::new(&world.obstacles, &world.scratch.colliders, context);
     let before = &mut world.scratch.velocity_before;
     before.resize(particles.velocity.len(), Vec3::ZERO);
     std::mem::swap(before, &mut particles.velocity);
     for model in &mut world.models {
-        model.advance_velocities(&world.bodies, &world.materials, particles, before, context);
+        model.advance_velocities(&world.bodies, &world.materials, particles, before, &walls, context);
     }
 }
 

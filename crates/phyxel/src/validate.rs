@@ -8,8 +8,9 @@ use crate::heating::{Exchange, Heating, Radiation};
 use crate::material::{Curve, Friction, Heat, HeatFromWork, Material};
 use crate::model::shape::{Clusters, ShapeSettings};
 use crate::model::spring::{Cell, Gas, Molecules, SpringSettings, Summation};
-use crate::model::{ContinuumSettings, ModelSettings};
+use crate::model::{ContinuumSettings, CrystalSettings, ModelSettings};
 use crate::obstacle::{Geometry, Obstacle};
+use crate::particles::Phase;
 use crate::skin::{Skin, Surfels};
 use crate::world::Settings;
 use glam::Vec3;
@@ -224,6 +225,12 @@ impl NewBody {
                 }
                 settings.check(&check)
             }
+            ModelSettings::Crystal(settings) => {
+                let carried = !matches!(self.skin, Skin::Mesh(_) | Skin::Surfels(_));
+                let rule = "particles or isosurface, as crystals change their neighbours";
+                check.that(carried, "skin", self.skin.name(), rule)?;
+                settings.check(&check)
+            }
             ModelSettings::Shape(settings) => {
                 let carried = !matches!(self.skin, Skin::Surfels(_));
                 let rule = "particles, mesh or isosurface, as only phyxels carry surfels";
@@ -249,6 +256,16 @@ impl Surfels {
         check.that(lost.is_none(), "skin.positions", lost, "finite and within 1e7 m of the body's origin")?;
         let lost = self.axes.iter().find(|axes| !axes.iter().all(placed));
         check.that(lost.is_none(), "skin.axes", lost, "finite and within 1e7 m")
+    }
+}
+
+impl CrystalSettings {
+    fn check(&self, check: &Check) -> Result<(), WorldError> {
+        let condensed = self.phase != Phase::Gas;
+        check.that(condensed, "crystal.phase", "gas", "solid or fluid")?;
+        let supported = (1.3..=2.1).contains(&self.support);
+        check.that(supported, "crystal.support", self.support, "between 1.3 and 2.1 particle distances")?;
+        check.that(at_least_zero(self.smoothing), "crystal.smoothing", self.smoothing, "at least 0")
     }
 }
 

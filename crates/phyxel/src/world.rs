@@ -7,6 +7,7 @@ use crate::error::WorldError;
 use crate::heating::Heating;
 use crate::material::Material;
 use crate::model::continuum::count_degenerate;
+use crate::model::crystal::{are_alike, is_packed};
 use crate::model::{Model, ModelKind, ModelSettings};
 use crate::obstacle::Obstacle;
 use crate::particles::{Flags, Particle, Particles, Phase, Rearrangement};
@@ -139,6 +140,7 @@ impl World {
         let material = self.material_named(&body.material)?;
         body.validate()?;
         check_phyxels(&body, &self.materials[material.0 as usize])?;
+        self.check_crystal(&body, &self.materials[material.0 as usize])?;
         let count = self.particles.len() as u64 + body.samples.len() as u64;
         if count > PARTICLE_LIMIT {
             return Err(WorldError::TooMany { count, limit: PARTICLE_LIMIT });
@@ -160,6 +162,31 @@ impl World {
         self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model);
         self.heat_first += self.heat_of(self.bodies[id.0 as usize].range());
         Ok(id)
+    }
+
+    /// A crystal needs a lattice and stiffness, and all crystals and fluids of a world one particle distance.
+    fn check_crystal(&self, body: &NewBody, material: &Material) -> Result<(), WorldError> {
+        let ModelSettings::Crystal(settings) = &body.model else { return Ok(()) };
+        let owner = || format!("body \"{}\"", body.name);
+        if settings.phase == Phase::Solid {
+            let packed = is_packed(&body.samples, body.spacing);
+            WorldError::require(packed, owner, "samples", "others", "a closest packing (sampler = \"ccp\")")?;
+            let owner = || format!("material \"{}\" of the crystal \"{}\"", material.name, body.name);
+            let young = material.stiffest();
+            WorldError::require(young > 0.0, owner, "young_modulus", young, "positive")?;
+            let ratio = material.poisson_ratio;
+            WorldError::require(ratio >= 0.0, owner, "poisson_ratio", ratio, "at least 0, as crystals have no less")?;
+        }
+        let there = self.bodies.iter().filter(|other| !other.is_empty() && other.model == ModelKind::Crystal);
+        match there.into_iter().find(|other| !are_alike(other.spacing, body.spacing)) {
+            Some(other) => Err(WorldError::OtherSpacing {
+                body: body.name.clone(),
+                spacing: body.spacing,
+                other: other.name.clone(),
+                needed: other.spacing,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Adds a heating of bodies that are there.
@@ -233,7 +260,15 @@ impl World {
     pub fn continuum_model(&self) -> Option<&crate::model::ContinuumModel> {
         self.models.iter().find_map(|model| match model {
             Model::Continuum(continuum) => Some(continuum),
-            Model::Shape(_) | Model::Spring(_) => None,
+            Model::Crystal(_) | Model::Shape(_) | Model::Spring(_) => None,
+        })
+    }
+
+    /// The model of crystals and fluids, if a body uses it.
+    pub fn crystal_model(&self) -> Option<&crate::model::CrystalModel> {
+        self.models.iter().find_map(|model| match model {
+            Model::Crystal(crystal) => Some(crystal),
+            Model::Continuum(_) | Model::Shape(_) | Model::Spring(_) => None,
         })
     }
 
@@ -241,7 +276,7 @@ impl World {
     pub fn shape_model(&self) -> Option<&crate::model::ShapeModel> {
         self.models.iter().find_map(|model| match model {
             Model::Shape(shape) => Some(shape),
-            Model::Continuum(_) | Model::Spring(_) => None,
+            Model::Continuum(_) | Model::Crystal(_) | Model::Spring(_) => None,
         })
     }
 
@@ -249,7 +284,7 @@ impl World {
     pub fn spring_model(&self) -> Option<&crate::model::SpringModel> {
         self.models.iter().find_map(|model| match model {
             Model::Spring(spring) => Some(spring),
-            Model::Continuum(_) | Model::Shape(_) => None,
+            Model::Continuum(_) | Model::Crystal(_) | Model::Shape(_) => None,
         })
     }
 
@@ -348,6 +383,7 @@ fn newborn_particles<'a>(body: &'a NewBody, material: &Material, id: BodyId) -> 
     let radius: Real = body.radius.unwrap_or(0.5 * body.spacing);
     let mut held = vec![false; body.samples.len()];
     body.held.iter().for_each(|&sample| held[sample as usize] = true);
+    let phase = if let ModelSettings::Crystal(settings) = &body.model { settings.phase } else { Phase::Solid };
     let start = body.start.as_ref().unwrap_or(&body.samples);
     body.samples.iter().zip(start).zip(held).zip(masses).map(move |(((&rest, &start), held), mass)| {
         let arm = body.pose.direction(start);
@@ -359,7 +395,7 @@ fn newborn_particles<'a>(body: &'a NewBody, material: &Material, id: BodyId) -> 
             mass,
             radius,
             enthalpy,
-            phase: Phase::Solid,
+            phase,
             body: id,
             flags: Flags::default().with(Flags::HELD, held),
         }

@@ -8,7 +8,7 @@ mod work;
 
 pub(crate) use bounds::{BodyBounds, measure_bodies};
 pub(crate) use meetings::fastest_approach;
-pub(crate) use obstacles::{fastest_obstacle, make_colliders};
+pub(crate) use obstacles::{Walls, fastest_obstacle, make_colliders};
 pub(crate) use pairs::find_pairs;
 
 use crate::Real;

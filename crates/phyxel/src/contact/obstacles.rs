@@ -6,8 +6,11 @@ use super::work::{friction_warms, matter};
 use crate::Real;
 use crate::body::Pose;
 use crate::collider::{Collider, Nearness};
+use crate::material::Friction;
+use crate::model::ModelKind;
 use crate::obstacle::Obstacle;
 use crate::parallel;
+use crate::particles::Phase;
 use crate::step::StepContext;
 use crate::world::World;
 use glam::{Quat, Vec3};
@@ -73,8 +76,48 @@ impl Moving<'_> {
     }
 }
 
-fn moving_obstacles<'a>(world: &'a World, context: &StepContext) -> Vec<Moving<'a>> {
-    let numbered = world.obstacles.iter().zip(&world.scratch.colliders).enumerate();
+/// Obstacles as models see them that press on walls.
+pub(crate) struct Walls<'a> {
+    obstacles: Vec<Moving<'a>>,
+    dt: Real,
+}
+
+/// Those near a box.
+pub(crate) struct NearWalls<'a> {
+    obstacles: Vec<&'a Moving<'a>>,
+    dt: Real,
+}
+
+impl<'a> Walls<'a> {
+    pub fn new(obstacles: &'a [Obstacle], colliders: &'a [Option<Collider>], context: &StepContext) -> Self {
+        Self { obstacles: moving_obstacles(obstacles, colliders, context), dt: context.dt }
+    }
+
+    /// Obstacles within reach of the box between two corners.
+    pub fn near(&'a self, min: Vec3, max: Vec3, reach: Real) -> NearWalls<'a> {
+        let (centre, half) = (0.5 * (min + max), 0.5 * (max - min).length());
+        let obstacles = self.obstacles.iter().filter(|obstacle| obstacle.nearness(centre, half + reach).is_some());
+        NearWalls { obstacles: obstacles.collect(), dt: self.dt }
+    }
+}
+
+impl NearWalls<'_> {
+    /// Calls `look` with the distance (m), the normal and the velocity (m/s) of each surface within reach of a point.
+    pub fn visit(&self, point: Vec3, reach: Real, mut look: impl FnMut(Real, Vec3, Vec3)) {
+        for obstacle in &self.obstacles {
+            if let Some(near) = obstacle.nearness(point, reach) {
+                look(near.distance, near.normal, obstacle.velocity_at(point, self.dt));
+            }
+        }
+    }
+}
+
+fn moving_obstacles<'a>(
+    obstacles: &'a [Obstacle],
+    colliders: &'a [Option<Collider>],
+    context: &StepContext,
+) -> Vec<Moving<'a>> {
+    let numbered = obstacles.iter().zip(colliders).enumerate();
     numbered
         .filter(|(_, (obstacle, _))| obstacle.active)
         .filter_map(|(number, (obstacle, collider))| {
@@ -96,7 +139,9 @@ fn moving_obstacles<'a>(world: &'a World, context: &StepContext) -> Vec<Moving<'
 pub(crate) fn fastest_obstacle(world: &World, time: f64, dt: Real) -> Real {
     let context = StepContext { dt, time, gravity: Vec3::ZERO };
     let mut fastest: Real = 0.0;
-    for obstacle in moving_obstacles(world, &context).iter().filter(|obstacle| !obstacle.still) {
+    for obstacle in
+        moving_obstacles(&world.obstacles, &world.scratch.colliders, &context).iter().filter(|obstacle| !obstacle.still)
+    {
         for bounds in &world.scratch.bounds {
             for corner in [bounds.min, bounds.max] {
                 let speed = obstacle.velocity_at(corner, dt).length();
@@ -109,7 +154,7 @@ pub(crate) fn fastest_obstacle(world: &World, time: f64, dt: Real) -> Real {
 
 /// All particles that are at an obstacle or reach one within the step, in the order of particles.
 pub(crate) fn find_touches(world: &World, context: &StepContext) -> Vec<ObstacleTouch> {
-    let obstacles = moving_obstacles(world, context);
+    let obstacles = moving_obstacles(&world.obstacles, &world.scratch.colliders, context);
     if obstacles.is_empty() {
         return Vec::new();
     }
@@ -161,7 +206,7 @@ fn turn_speed(obstacle: &Moving, distance: Real, dt: Real) -> Real {
 /// The touch of a particle and an obstacle within this step, if there is one.
 fn touch(world: &World, obstacle: &Moving, i: usize, context: &StepContext) -> Option<ObstacleTouch> {
     let particles = &world.particles;
-    let (x, radius) = (particles.position[i], particles.radius[i]);
+    let (x, radius) = (particles.position[i], guarded_radius(world, i));
     let carried = obstacle.velocity_at(x, context.dt);
     let path = (particles.velocity[i] - carried) * context.dt;
     let length = path.length();
@@ -178,6 +223,17 @@ fn touch(world: &World, obstacle: &Moving, i: usize, context: &StepContext) -> O
     }
     let touch = Touch::new(normal, gap, world.scratch.velocity_before[i] - carried);
     Some(ObstacleTouch { particle: i as u32, obstacle: obstacle.number, touch, carried, film: FILM * radius })
+}
+
+/// Radius with which a particle touches obstacles, m. Fluids keep off walls by pressure; half of it is a guard.
+fn guarded_radius(world: &World, i: usize) -> Real {
+    world.particles.radius[i] * if is_fluid(world, i) { 0.5 } else { 1.0 }
+}
+
+/// Whether a particle is one of a fluid that has a pressure.
+fn is_fluid(world: &World, i: usize) -> bool {
+    let is_crystal = world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Crystal;
+    is_crystal && world.particles.phase[i] == Phase::Fluid
 }
 
 /// Where a ball that moves along `path` first meets the obstacle: the normal there and the way to go along it.
@@ -211,10 +267,13 @@ fn stopped(world: &World, touch: &ObstacleTouch, velocity: Vec3, rounds: u32, pa
     let (particles, i) = (&world.particles, touch.particle as usize);
     let obstacle = &world.obstacles[touch.obstacle as usize];
     let area = std::f32::consts::PI * particles.radius[i] * particles.radius[i];
+    // Dry friction and rebound are of solids.
+    let (friction, restitution) =
+        if is_fluid(world, i) { (Friction::NONE, 0.0) } else { (obstacle.friction, obstacle.restitution) };
     let surface = Surface {
-        static_friction: obstacle.friction.r#static,
-        kinetic_friction: obstacle.friction.kinetic,
-        restitution: obstacle.restitution,
+        static_friction: friction.r#static,
+        kinetic_friction: friction.kinetic,
+        restitution,
         hold: obstacle.stickiness * area * pace.dt / (particles.mass[i] * rounds as Real),
         film: touch.film,
     };

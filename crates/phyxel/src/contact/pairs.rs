@@ -45,9 +45,10 @@ pub(crate) fn find_pairs(world: &mut World, dt: Real) {
     world.scratch.pairs = found.concat();
 }
 
-/// Whether two particles touch or may touch within the step. Molecules keep themselves apart.
+/// Whether two particles touch or may touch within the step. Molecules keep themselves apart, and so do crystals and fluids.
 fn is_due(world: &World, a: &Dot, b: &Dot, dt: Real) -> bool {
-    if are_molecular(world, a.particle as usize, b.particle as usize) {
+    let [i, j] = [a.particle as usize, b.particle as usize];
+    if are_molecular(world, i, j) || are_pressed(world, i, j) {
         return false;
     }
     let velocity = |dot: &Dot| world.particles.velocity[dot.particle as usize];
@@ -64,6 +65,12 @@ fn are_molecular(world: &World, a: usize, b: usize) -> bool {
     let is_solid = |i: usize| particles.phase[i] == Phase::Solid;
     let springs = |i: usize| world.bodies[particles.body[i].0 as usize].model == ModelKind::Spring;
     !(is_solid(a) && is_solid(b)) && springs(a) && springs(b)
+}
+
+/// Whether two particles keep each other apart by pressure.
+fn are_pressed(world: &World, a: usize, b: usize) -> bool {
+    let crystal = |i: usize| world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Crystal;
+    crystal(a) && crystal(b)
 }
 
 /// A pair during a step.

@@ -4,18 +4,21 @@
 //! one large one. A model touches only the particles of its own bodies.
 
 pub mod continuum;
+pub mod crystal;
 pub mod shape;
 pub mod spring;
 
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::command::Setting;
+use crate::contact::Walls;
 use crate::frame::FrameSkin;
 use crate::heat::Ways;
 use crate::material::Material;
 use crate::particles::{Particles, Rearrangement};
 use crate::step::StepContext;
 pub use continuum::{ContinuumModel, ContinuumSettings};
+pub use crystal::{CrystalModel, CrystalSettings};
 use glam::Vec3;
 use phyxel_laws::stiffness::bar_time_constant;
 use serde::{Deserialize, Serialize};
@@ -29,6 +32,8 @@ use std::sync::Arc;
 pub enum ModelKind {
     /// Phyxels.
     Continuum,
+    /// Crystals without stored neighbours, and fluids.
+    Crystal,
     /// Shape matching.
     Shape,
     /// Springs that melt into molecules.
@@ -37,12 +42,13 @@ pub enum ModelKind {
 
 impl ModelKind {
     /// Every model, in the order of the documentation.
-    pub const ALL: [Self; 3] = [Self::Continuum, Self::Shape, Self::Spring];
+    pub const ALL: [Self; 4] = [Self::Continuum, Self::Crystal, Self::Shape, Self::Spring];
 
     /// As scene files and reports write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Continuum => "continuum",
+            Self::Crystal => "crystal",
             Self::Shape => "shape",
             Self::Spring => "spring",
         }
@@ -54,6 +60,8 @@ impl ModelKind {
 pub enum ModelSettings {
     /// Phyxels.
     Continuum(ContinuumSettings),
+    /// Crystals without stored neighbours, and fluids.
+    Crystal(CrystalSettings),
     /// Shape matching.
     Shape(ShapeSettings),
     /// Springs that melt into molecules.
@@ -65,6 +73,7 @@ impl ModelSettings {
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::Continuum(_) => ModelKind::Continuum,
+            Self::Crystal(_) => ModelKind::Crystal,
             Self::Shape(_) => ModelKind::Shape,
             Self::Spring(_) => ModelKind::Spring,
         }
@@ -95,6 +104,8 @@ pub struct BodyState {
 pub enum Model {
     /// Phyxels.
     Continuum(ContinuumModel),
+    /// Crystals without stored neighbours, and fluids.
+    Crystal(CrystalModel),
     /// Shape matching.
     Shape(ShapeModel),
     /// Springs that melt into molecules.
@@ -106,6 +117,7 @@ impl Model {
     pub(crate) fn new(kind: ModelKind) -> Self {
         match kind {
             ModelKind::Continuum => Self::Continuum(ContinuumModel::default()),
+            ModelKind::Crystal => Self::Crystal(CrystalModel::default()),
             ModelKind::Shape => Self::Shape(ShapeModel::default()),
             ModelKind::Spring => Self::Spring(SpringModel::default()),
         }
@@ -115,6 +127,7 @@ impl Model {
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::Continuum(_) => ModelKind::Continuum,
+            Self::Crystal(_) => ModelKind::Crystal,
             Self::Shape(_) => ModelKind::Shape,
             Self::Spring(_) => ModelKind::Spring,
         }
@@ -126,10 +139,11 @@ impl Model {
             (Self::Continuum(model), ModelSettings::Continuum(settings)) => {
                 model.add_body(id, body, particles, settings);
             }
+            (Self::Crystal(model), ModelSettings::Crystal(settings)) => model.add_body(id, body, particles, settings),
             (Self::Shape(shape), ModelSettings::Shape(settings)) => shape.add_body(id, body, particles, settings),
             (Self::Spring(spring), ModelSettings::Spring(settings)) => spring.add_body(id, body, particles, settings),
             // The world chooses the model by the kind of the settings.
-            (Self::Continuum(_) | Self::Shape(_) | Self::Spring(_), _) => (),
+            (Self::Continuum(_) | Self::Crystal(_) | Self::Shape(_) | Self::Spring(_), _) => (),
         }
     }
 
@@ -137,6 +151,7 @@ impl Model {
     pub(crate) fn remove_body(&mut self, id: BodyId) {
         match self {
             Self::Continuum(model) => model.remove_body(id),
+            Self::Crystal(model) => model.remove_body(id),
             // Its clusters go with their particles.
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.remove_body(id),
@@ -147,6 +162,7 @@ impl Model {
     pub(crate) fn rearrange(&mut self, order: &Rearrangement) {
         match self {
             Self::Continuum(model) => model.refresh(),
+            Self::Crystal(model) => model.refresh(),
             Self::Shape(shape) => shape.rearrange(order),
             Self::Spring(spring) => spring.refresh(),
         }
@@ -156,6 +172,7 @@ impl Model {
     pub(crate) fn refresh(&mut self) {
         match self {
             Self::Continuum(model) => model.refresh(),
+            Self::Crystal(model) => model.refresh(),
             Self::Shape(shape) => shape.refresh(),
             Self::Spring(spring) => spring.refresh(),
         }
@@ -165,6 +182,7 @@ impl Model {
     pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
             Self::Continuum(model) => model.prepare(bodies, materials, particles),
+            Self::Crystal(model) => model.prepare(bodies, materials, particles),
             Self::Shape(shape) => shape.prepare(bodies, materials, particles),
             Self::Spring(spring) => spring.prepare(bodies, materials, particles),
         }
@@ -174,6 +192,7 @@ impl Model {
     pub(crate) fn stable_step(&self) -> f64 {
         match self {
             Self::Continuum(model) => model.stable_step(),
+            Self::Crystal(model) => model.stable_step(),
             Self::Shape(_) => f64::INFINITY,
             Self::Spring(spring) => spring.stable_step(),
         }
@@ -184,6 +203,7 @@ impl Model {
         match self {
             // Neighbours are those of the reference shape.
             Self::Continuum(_) => (),
+            Self::Crystal(model) => model.find_neighbours(particles),
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.find_neighbours(bodies, materials, particles),
         }
@@ -199,6 +219,7 @@ impl Model {
     ) {
         match self {
             Self::Continuum(model) => model.exert_forces(bodies, materials, particles, context),
+            Self::Crystal(model) => model.exert_forces(particles, context),
             // Shape matching pulls to goals instead of pushing with forces.
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.exert_forces(bodies, materials, particles, context),
@@ -213,10 +234,12 @@ impl Model {
         materials: &[Material],
         particles: &mut Particles,
         before: &[Vec3],
+        walls: &Walls,
         context: &StepContext,
     ) {
         match self {
             Self::Continuum(model) => model.advance_velocities(bodies, materials, particles, before, context),
+            Self::Crystal(model) => model.advance_velocities(particles, before, walls, context),
             Self::Shape(shape) => shape.advance_velocities(particles, before, context),
             Self::Spring(spring) => spring.advance_velocities(particles, before, context),
         }
@@ -226,6 +249,7 @@ impl Model {
     pub(crate) fn find_ways(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
             Self::Continuum(_) => (),
+            Self::Crystal(model) => model.find_ways(bodies, materials, particles),
             // Its ways stay as long as the description.
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.find_ways(bodies, materials, particles),
@@ -237,6 +261,7 @@ impl Model {
     pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
         match self {
             Self::Continuum(model) => model.ways(),
+            Self::Crystal(model) => model.ways(),
             Self::Shape(shape) => shape.ways(),
             Self::Spring(spring) => spring.ways(),
         }
@@ -246,6 +271,8 @@ impl Model {
     pub(crate) fn follow_temperature(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
             Self::Continuum(model) => model.follow_temperature(bodies, materials, particles),
+            // Its matter is the same at every temperature.
+            Self::Crystal(_) => (),
             Self::Shape(shape) => shape.follow_temperature(bodies, materials, particles),
             // Springs look at temperatures when they exert forces.
             Self::Spring(_) => (),
@@ -262,6 +289,7 @@ impl Model {
     ) {
         match self {
             Self::Continuum(model) => model.change_phase(bodies, materials, particles),
+            Self::Crystal(_) => (),
             Self::Shape(shape) => shape.flow(particles, context),
             Self::Spring(spring) => spring.change_phase(bodies, materials, particles, context),
         }
@@ -271,6 +299,8 @@ impl Model {
     pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
         match self {
             Self::Continuum(model) => model.set(id, setting),
+            // Its settings stay; those of its material may change.
+            Self::Crystal(_) => false,
             Self::Shape(shape) => shape.set(id, setting),
             Self::Spring(spring) => spring.set(id, setting),
         }
@@ -279,7 +309,7 @@ impl Model {
     /// Parts a body along a plane in its own frame at rest.
     pub(crate) fn cut(&mut self, id: BodyId, point: Vec3, normal: Vec3, bodies: &[Body], particles: &Particles) {
         match self {
-            Self::Continuum(_) => (),
+            Self::Continuum(_) | Self::Crystal(_) => (),
             Self::Shape(shape) => shape.cut(id, point, normal, particles),
             Self::Spring(spring) => spring.cut(id, point, normal, bodies, particles),
         }
@@ -295,6 +325,7 @@ impl Model {
     ) -> Vec<(BodyId, BodyState)> {
         match self {
             Self::Continuum(model) => model.states(bodies, materials, particles, strain),
+            Self::Crystal(model) => model.states(bodies, materials, particles, strain),
             Self::Shape(shape) => shape.states(bodies, materials, particles, strain),
             Self::Spring(spring) => spring.states(bodies, materials, particles, strain),
         }
@@ -309,6 +340,8 @@ impl Model {
     ) -> Vec<(BodyId, FrameSkin)> {
         match self {
             Self::Continuum(model) => model.skins(bodies, materials, particles),
+            // Its neighbours change: skins are found around particles, never carried.
+            Self::Crystal(_) => Vec::new(),
             Self::Shape(shape) => shape.skins(bodies, materials, particles),
             // They melt: their skins are found around particles, never carried.
             Self::Spring(_) => Vec::new(),

@@ -1,0 +1,130 @@
+//! From forces to velocities: smoothing, and pressure with walls.
+
+use super::pressure::Pressed;
+use super::{CrystalModel, Derived, GRAIN};
+use crate::Real;
+use crate::contact::Walls;
+use crate::parallel;
+use crate::particles::{Flags, Particles, Phase};
+use crate::step::StepContext;
+use glam::Vec3;
+use phyxel_laws::sph::Wall;
+
+/// How full places in a fluid are by the measure of closest packing: particles without order are nearer to some of their
+/// neighbours, which counts more than others being farther. With this a still fluid has the density of its material.
+pub(super) const FULL: Real = 1.075;
+/// Particles that are asked together whether an obstacle is near.
+const BLOCK: usize = 32;
+
+impl CrystalModel {
+    /// `v += dt (g + f/m)`, then what evens out the velocities of fluids, then pressure.
+    pub(crate) fn advance_velocities(
+        &mut self,
+        particles: &mut Particles,
+        before: &[Vec3],
+        walls: &Walls,
+        context: &StepContext,
+    ) {
+        let Some(derived) = self.derived.take() else { return };
+        let order = &derived.around.order;
+        let index = |place: usize| derived.indices[order[place] as usize] as usize;
+        let held = |i: usize| particles.flags[i].has(Flags::HELD);
+        let mut velocities: Vec<[Real; 4]> = parallel::map(order.len(), GRAIN, |place| {
+            let i = index(place);
+            let pushed = before[i] + (context.gravity + particles.force[i] / particles.mass[i]) * context.dt;
+            (if held(i) { Vec3::ZERO } else { pushed }).extend(0.0).to_array()
+        });
+        self.smooth(&derived, particles, &mut velocities, context.dt);
+        let volume = |place: usize| derived.matter[derived.owners[order[place] as usize] as usize].volume;
+        let points: Vec<[Real; 4]> = parallel::map(order.len(), GRAIN, |place| {
+            particles.position[index(place)].extend(volume(place)).to_array()
+        });
+        let found = near_walls(walls, &points, &derived);
+        let is_solid = |place: usize| particles.phase[index(place)] == Phase::Solid;
+        let softness = parallel::map(order.len(), GRAIN, |place| {
+            let solid = &derived.matter[derived.owners[order[place] as usize] as usize].solid;
+            if is_solid(place) { solid.softness } else { 0.0 }
+        });
+        let full = parallel::map(order.len(), GRAIN, |place| if is_solid(place) { 1.0 } else { FULL });
+        let lightness = parallel::map(order.len(), GRAIN, |place| {
+            let i = index(place);
+            if held(i) { 0.0 } else { volume(place) / particles.mass[i] }
+        });
+        let mut pressures: Vec<Real> = order.iter().map(|&k| self.pressures[k as usize]).collect();
+        let pressed = Pressed {
+            kernel: derived.kernel,
+            around: &derived.around,
+            points: &points,
+            full: &full,
+            lightness: &lightness,
+            softness: &softness,
+            walls: &found,
+            dt: context.dt,
+        };
+        self.solved = pressed.solve(&mut pressures, &mut velocities);
+        self.fastest = 0.0;
+        for (place, [x, y, z, _]) in velocities.into_iter().enumerate() {
+            let velocity = Vec3::new(x, y, z);
+            self.pressures[order[place] as usize] = pressures[place];
+            self.fastest = self.fastest.max(velocity.length());
+            particles.velocity[index(place)] = velocity;
+        }
+        self.derived = Some(derived);
+    }
+
+    /// Fluid particles take on the velocity of their neighbours, who get back what they give.
+    fn smooth(&self, derived: &Derived, particles: &Particles, velocities: &mut [[Real; 4]], dt: Real) {
+        let rates: Vec<Real> = self.bodies.iter().map(|body| 1.0 - libm::expf(-body.settings.smoothing * dt)).collect();
+        if rates.iter().all(|&rate| rate == 0.0) || !particles.phase.contains(&Phase::Fluid) {
+            return;
+        }
+        let order = &derived.around.order;
+        let now: &[[Real; 4]] = velocities;
+        let changes = parallel::map(order.len(), GRAIN, |place| {
+            let (k, mut sum) = (order[place] as usize, Vec3::ZERO);
+            let (i, own) = (derived.indices[k] as usize, derived.owners[k] as usize);
+            for &other in derived.around.of(place).iter().flatten() {
+                let k = order[other as usize] as usize;
+                let (j, theirs) = (derived.indices[k] as usize, derived.owners[k] as usize);
+                if particles.phase[i] != Phase::Fluid && particles.phase[j] != Phase::Fluid {
+                    continue;
+                }
+                let weight = derived.kernel.weight(particles.position[i].distance(particles.position[j]));
+                let volume = 0.5 * (derived.matter[own].volume + derived.matter[theirs].volume);
+                let share = 2.0 * particles.mass[j] / (particles.mass[i] + particles.mass[j]);
+                let rate = 0.5 * (rates[own] + rates[theirs]) * share * volume * weight;
+                let [a, b] = [now[other as usize], now[place]].map(|[x, y, z, _]| Vec3::new(x, y, z));
+                sum += (a - b) * rate;
+            }
+            sum
+        });
+        for (place, change) in changes.into_iter().enumerate() {
+            if !particles.flags[derived.indices[order[place] as usize] as usize].has(Flags::HELD) {
+                (0..3).for_each(|axis| velocities[place][axis] += change[axis]);
+            }
+        }
+    }
+}
+
+/// What obstacles fill around each particle.
+///
+/// The matter of a wall has a pressure of its own, that of the particle: walls count twice, once for the particle's place and
+/// once for their own.
+fn near_walls(walls: &Walls, points: &[[Real; 4]], derived: &Derived) -> Vec<Wall> {
+    let reach = derived.kernel.support;
+    let parts = parallel::map_ranges(points.len(), BLOCK, |range| {
+        let places = || points[range.clone()].iter().map(|[x, y, z, _]| Vec3::new(*x, *y, *z));
+        let corners = places().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        let near = walls.near(corners.0, corners.1, reach);
+        let around = |x: Vec3| {
+            let mut wall = Wall::default();
+            near.visit(x, reach, |distance, normal, velocity| {
+                let twice = wall.with(&derived.kernel, distance, normal, velocity);
+                wall = twice.with(&derived.kernel, distance, normal, velocity);
+            });
+            wall
+        };
+        places().map(around).collect::<Vec<Wall>>()
+    });
+    parts.concat()
+}

@@ -1,0 +1,277 @@
+//! Crystals without stored neighbours, and fluids.
+//!
+//! After `[WHP06]`, with the corrections and choices of `docs/crystal.md`. Solid particles ask how a closest packing would
+//! lie among their present neighbours, and pull them there. All particles, solid or fluid, keep each other from filling more
+//! room than they have: one pressure for all of them.
+
+mod fluid;
+mod pressure;
+mod settings;
+mod solid;
+mod state;
+
+pub use self::settings::CrystalSettings;
+
+use self::pressure::Solved;
+use self::solid::{Pulls, Solid};
+use crate::Real;
+use crate::body::{Body, BodyId};
+use crate::grid::{Neighbourhood, Surroundings};
+use crate::heat::{Link, Ways};
+use crate::material::Material;
+use crate::parallel;
+use crate::particles::{Particles, Phase};
+use crate::step::StepContext;
+use glam::{DMat3, Mat3, Quat, Vec3};
+use phyxel_laws::crystal::{Pose, nearest_site};
+use phyxel_laws::rotation::nearest_rotation;
+use phyxel_laws::sph::Kernel;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Particles per task.
+const GRAIN: usize = 512;
+/// Support of the smooth weight of pressure, in particle distances: about 33 neighbours.
+const SMOOTH: Real = 1.78;
+/// Particles may move by this part of their distance in a step.
+const FARTHEST: f64 = 0.4;
+/// Largest difference of particle distances that counts as none, as a part: that of rounded counts of particles.
+const ALIKE: Real = 0.1;
+/// Samples that are looked at to tell whether they are a closest packing.
+const MOST_TRIED: usize = 2048;
+/// How far from them neighbours are looked at, in particle distances.
+const NEXT: Real = 1.2;
+/// How far from its site a sample may be, in particle distances: rounding, far from the origin.
+const OFF_SITE: Real = 0.02;
+
+/// A body of crystal or fluid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct CrystalBody {
+    id: BodyId,
+    settings: CrystalSettings,
+    count: usize,
+}
+
+/// How the lattice of a particle lies, as [`Pose`] has it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Lie {
+    rotation: Quat,
+    shape: Mat3,
+}
+
+impl From<Pose> for Lie {
+    fn from(Pose { rotation, shape }: Pose) -> Self {
+        Self { rotation, shape }
+    }
+}
+
+impl From<Lie> for Pose {
+    fn from(Lie { rotation, shape }: Lie) -> Self {
+        Self { rotation, shape }
+    }
+}
+
+/// Crystals and fluids of all bodies that are made of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct CrystalModel {
+    bodies: Vec<CrystalBody>,
+    /// Pressure of each particle in the last step, Pa, body after body.
+    pressures: Vec<Real>,
+    /// How the lattice of each particle lies, body after body.
+    poses: Vec<Lie>,
+    /// Fastest particle of the last step, m/s.
+    fastest: Real,
+    #[serde(skip)]
+    solved: Solved,
+    #[serde(skip)]
+    derived: Option<Box<Derived>>,
+}
+
+/// What follows from description and state and may be made anew at any time. Particles are numbered body after body.
+#[derive(Clone, Debug)]
+struct Derived {
+    kernel: Kernel,
+    /// How far neighbours are looked for, m.
+    reach: Real,
+    matter: Vec<Matter>,
+    /// Number of each particle in the world.
+    indices: Vec<u32>,
+    /// Body of each particle, by place in the model.
+    owners: Vec<u32>,
+    /// Neighbours at the start of the step.
+    around: Surroundings,
+    pulls: Pulls,
+    ways: Arc<Ways>,
+}
+
+/// What follows from a body and its material.
+#[derive(Clone, Debug)]
+struct Matter {
+    range: Range<usize>,
+    solid: Solid,
+    /// Volume of a particle, m3.
+    volume: Real,
+}
+
+impl CrystalModel {
+    pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: CrystalSettings) {
+        let turn = turn_of(&particles.rest[body.range()], &particles.position[body.range()]);
+        self.bodies.push(CrystalBody { id, settings, count: body.len() });
+        self.pressures.resize(self.pressures.len() + body.len(), 0.0);
+        self.poses.resize(self.poses.len() + body.len(), Pose::turned(turn).into());
+        self.refresh();
+    }
+
+    pub(crate) fn refresh(&mut self) {
+        self.derived = None;
+    }
+
+    pub(crate) fn remove_body(&mut self, id: BodyId) {
+        let Some(place) = self.bodies.iter().position(|body| body.id == id) else { return };
+        let first: usize = self.bodies[..place].iter().map(|body| body.count).sum();
+        let gone = first..first + self.bodies.remove(place).count;
+        self.pressures.drain(gone.clone());
+        self.poses.drain(gone);
+        self.refresh();
+    }
+
+    pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        if self.derived.is_none() {
+            self.derived = Some(Box::new(self.derive(bodies, materials, particles)));
+        }
+    }
+
+    fn derive(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Derived {
+        let matter: Vec<Matter> = self.bodies.iter().map(|own| describe(own, bodies, materials, particles)).collect();
+        let distance = matter.iter().map(|matter| matter.solid.distance).fold(0.0, Real::max);
+        let kernel = Kernel::for_packing(distance.max(Real::MIN_POSITIVE), SMOOTH);
+        let solids = self.bodies.iter().filter(|own| own.settings.phase == Phase::Solid);
+        let reach = solids.map(|own| own.settings.support * distance).fold(kernel.support, Real::max);
+        Derived {
+            kernel,
+            reach,
+            indices: matter.iter().flat_map(|matter| matter.range.clone()).map(|i| i as u32).collect(),
+            owners: (0..).zip(&self.bodies).flat_map(|(place, own)| std::iter::repeat_n(place, own.count)).collect(),
+            matter,
+            around: Surroundings::default(),
+            pulls: Pulls::default(),
+            ways: Arc::default(),
+        }
+    }
+
+    /// Longest stable step, s. Needs what [`prepare`](Self::prepare) makes.
+    pub(crate) fn stable_step(&self) -> f64 {
+        let Some(derived) = self.derived.as_deref() else { return f64::INFINITY };
+        let distance = derived.matter.iter().map(|matter| matter.solid.distance).fold(Real::INFINITY, Real::min);
+        let elastic = derived.matter.iter().map(|matter| matter.solid.stable).fold(f64::INFINITY, f64::min);
+        let fastest = f64::from(self.fastest);
+        if fastest > 0.0 { elastic.min(FARTHEST * f64::from(distance) / fastest) } else { elastic }
+    }
+
+    /// Looks for neighbours of all particles.
+    pub(crate) fn find_neighbours(&mut self, particles: &Particles) {
+        let Some(derived) = self.derived.as_deref_mut() else { return };
+        let at = |k: usize| particles.position[derived.indices[k] as usize];
+        let points = parallel::map(derived.indices.len(), GRAIN, at);
+        derived.around = Surroundings::new(&points, derived.reach);
+    }
+
+    /// Adds the forces of crystals, and lets their lattices follow.
+    pub(crate) fn exert_forces(&mut self, particles: &mut Particles, context: &StepContext) {
+        let Some(mut derived) = self.derived.take() else { return };
+        particles.force.resize(particles.mass.len(), Vec3::ZERO);
+        let mut pulls = std::mem::take(&mut derived.pulls);
+        if particles.phase.contains(&Phase::Solid) {
+            pulls.find(&derived, &mut self.poses, particles, context.dt);
+            for (place, &k) in derived.around.order.iter().enumerate() {
+                particles.force[derived.indices[k as usize] as usize] += pulls.force(&derived.around, place);
+            }
+        }
+        derived.pulls = pulls;
+        self.derived = Some(derived);
+    }
+
+    /// Ways for heat between present neighbours: `2 k V_i V_j |grad W|/r`, which is `div(k grad T)` of smoothed particles (`[Bro85]`).
+    pub(crate) fn find_ways(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+        let Some(derived) = self.derived.as_deref_mut() else { return };
+        let conductivities: Vec<Real> = self
+            .bodies
+            .iter()
+            .map(|own| materials[bodies[own.id.0 as usize].material.0 as usize].heat.mean_conductivity())
+            .collect();
+        let (around, order) = (&derived.around, &derived.around.order);
+        let parts = parallel::map_ranges(order.len(), GRAIN, |range| {
+            let mut links = Vec::new();
+            for place in range {
+                let k = order[place] as usize;
+                let (i, own) = (derived.indices[k], derived.owners[k] as usize);
+                for &other in around.of(place).iter().flatten().filter(|&&other| other as usize > place) {
+                    let k = order[other as usize] as usize;
+                    let (j, theirs) = (derived.indices[k], derived.owners[k] as usize);
+                    let (a, b) = (conductivities[own], conductivities[theirs]);
+                    let both = if a + b > 0.0 { 2.0 * a * b / (a + b) } else { 0.0 };
+                    let apart = particles.position[i as usize].distance(particles.position[j as usize]);
+                    let volumes = derived.matter[own].volume * derived.matter[theirs].volume;
+                    let conductance = -2.0 * both * volumes * derived.kernel.slope(apart);
+                    if conductance > 0.0 {
+                        links.push(Link { particles: [i, j], conductance });
+                    }
+                }
+            }
+            links
+        });
+        derived.ways = Arc::new(Ways { links: parts.concat(), faces: Vec::new() });
+    }
+
+    pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
+        self.derived.as_deref().map(|derived| &derived.ways)
+    }
+}
+
+fn describe(own: &CrystalBody, bodies: &[Body], materials: &[Material], particles: &Particles) -> Matter {
+    let body = &bodies[own.id.0 as usize];
+    let material = &materials[body.material.0 as usize];
+    let range = body.range();
+    let mass = particles.mass.get(range.start).copied().unwrap_or(1.0);
+    let solid = Solid::new(&own.settings, body, material, mass, &particles.rest[range.clone()]);
+    let volume = match own.settings.phase {
+        Phase::Solid => solid.lattice.volume(),
+        Phase::Fluid | Phase::Gas => mass / material.density,
+    };
+    Matter { range, solid, volume }
+}
+
+/// The turn that takes a shape at rest nearest to where it is.
+fn turn_of(rest: &[Vec3], now: &[Vec3]) -> Quat {
+    let middle =
+        |points: &[Vec3]| points.iter().map(|x| x.as_dvec3()).sum::<glam::DVec3>() / points.len().max(1) as f64;
+    let (from, to) = (middle(rest), middle(now));
+    let mut sum = DMat3::ZERO;
+    for (a, b) in rest.iter().zip(now) {
+        let (a, b) = (a.as_dvec3() - from, b.as_dvec3() - to);
+        sum += DMat3::from_cols(b * a.x, b * a.y, b * a.z);
+    }
+    nearest_rotation(sum, Quat::IDENTITY)
+}
+
+/// Whether bodies with these particle distances (m) may be in one world: all share one smooth weight.
+pub(crate) fn are_alike(a: Real, b: Real) -> bool {
+    (a - b).abs() <= ALIKE * a.max(b)
+}
+
+/// Whether samples are the sites of a closest packing along the own axes, as far as some of them tell.
+pub(crate) fn is_packed(samples: &[Vec3], spacing: Real) -> bool {
+    let near = Neighbourhood::new(samples, NEXT * spacing);
+    let step = samples.len().div_ceil(MOST_TRIED).max(1);
+    samples.iter().step_by(step).all(|&sample| {
+        let mut packed = true;
+        near.visit(sample, |other, square| {
+            let way = (samples[other as usize] - sample) / spacing;
+            if square > 0.0 && square < (NEXT * spacing).powi(2) {
+                packed &= nearest_site(way).is_some_and(|site| site.position().distance(way) < OFF_SITE);
+            }
+        });
+        packed
+    })
+}

@@ -1,0 +1,102 @@
+//! What the model tells of its bodies.
+
+use super::{CrystalModel, Derived};
+use crate::Real;
+use crate::body::{Body, BodyId};
+use crate::grid::Surroundings;
+use crate::material::Material;
+use crate::model::{BodyState, Parts};
+use crate::parallel;
+use crate::particles::{Particles, Phase};
+use glam::{Mat3, Vec3};
+use phyxel_laws::crystal::{Site, match_lattice, strain};
+use phyxel_laws::lanes::Level;
+use phyxel_laws::plasticity::symmetric_norm;
+
+/// Particles nearer than this hang together, in particle distances.
+const TOGETHER: Real = 1.3;
+/// Particles per task.
+const GRAIN: usize = 512;
+
+impl CrystalModel {
+    /// Pressure of the particles of a body in the last step, Pa.
+    pub fn pressures(&self, body: BodyId) -> &[Real] {
+        let mut first = 0;
+        for own in &self.bodies {
+            if own.id == body {
+                return &self.pressures[first..first + own.count];
+            }
+            first += own.count;
+        }
+        &[]
+    }
+
+    /// Products with the matrix that the last pressure took.
+    pub fn pressure_rounds(&self) -> u32 {
+        self.solved.products
+    }
+
+    pub(crate) fn states(
+        &self,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &Particles,
+        strains: &mut [Real],
+    ) -> Vec<(BodyId, BodyState)> {
+        let mut derived = self.derive(bodies, materials, particles);
+        let points: Vec<Vec3> = derived.indices.iter().map(|&i| particles.position[i as usize]).collect();
+        derived.around = Surroundings::new(&points, derived.reach);
+        let found = parallel::map(derived.around.order.len(), GRAIN, |place| self.look(&derived, particles, place));
+        let mut states = vec![BodyState::default(); self.bodies.len()];
+        let mut parts: Vec<Parts> = self.bodies.iter().map(|own| Parts::new(own.count)).collect();
+        for (place, (energy, strain)) in found.into_iter().enumerate() {
+            let k = derived.around.order[place] as usize;
+            let owner = derived.owners[k] as usize;
+            let (i, first) = (derived.indices[k] as usize, derived.matter[owner].range.start);
+            strains[i] = strain;
+            states[owner].elastic += energy;
+            states[owner].strain_max = states[owner].strain_max.max(strain.into());
+            let near = TOGETHER * derived.matter[owner].solid.distance;
+            for &other in derived.around.of(place).iter().flatten().filter(|&&other| other as usize > place) {
+                let k = derived.around.order[other as usize] as usize;
+                let j = derived.indices[k] as usize;
+                if derived.owners[k] as usize == owner && particles.position[i].distance(particles.position[j]) < near {
+                    parts[owner].unite([i, j].map(|i| (i - first) as u32));
+                }
+            }
+        }
+        let rounds = f64::from(self.solved.products);
+        let told = self.bodies.iter().zip(states).zip(parts);
+        told.map(|((own, state), parts)| {
+            (own.id, BodyState { pieces: parts.count(), solver_rounds: Some(rounds), ..state })
+        })
+        .collect()
+    }
+
+    /// Energy and strain of a solid particle's neighbourhood.
+    fn look(&self, derived: &Derived, particles: &Particles, place: usize) -> (f64, Real) {
+        let around = &derived.around;
+        let k = around.order[place] as usize;
+        let (i, owner) = (derived.indices[k] as usize, derived.owners[k]);
+        if particles.phase[i] != Phase::Solid {
+            return (0.0, 0.0);
+        }
+        let solid = &derived.matter[owner as usize].solid;
+        let mut ways = Vec::new();
+        for &other in around.of(place).iter().flatten().filter(|&&other| other as usize != place) {
+            let k = around.order[other as usize] as usize;
+            let j = derived.indices[k] as usize;
+            if derived.owners[k] == owner && particles.phase[j] == Phase::Solid {
+                ways.push(particles.position[j] - particles.position[i]);
+            }
+        }
+        let mut sites: Vec<Option<Site>> = vec![None; ways.len()];
+        let open = solid.lattice.inside();
+        let found = match_lattice(Level::detect(), &solid.lattice, &self.poses[k].into(), &ways, open, &mut sites);
+        let rotation = Mat3::from_quat(found.pose.rotation);
+        let taken = ways.iter().zip(&sites).filter_map(|(way, site)| site.map(|site| (*way, site)));
+        let energy =
+            taken.map(|(way, site)| f64::from(solid.lattice.energy(solid.stiffness, &rotation, site, way))).sum();
+        (energy, symmetric_norm(&strain(found.pose.shape)))
+    }
+}

@@ -1,0 +1,51 @@
+//! Crystals and fluids against theory.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod fluid;
+mod refusals;
+mod solid;
+
+use common::body;
+use glam::Vec3;
+use phyxel::body::NewBody;
+use phyxel::material::Material;
+use phyxel::model::shape::ShapeSettings;
+use phyxel::model::{CrystalSettings, ModelSettings};
+use phyxel::particles::Phase;
+
+/// Sites of a closest packing with this distance whose middles are in a box around the origin.
+fn packing(size: Vec3, distance: f32) -> Vec<Vec3> {
+    let step = distance / 2.0f32.sqrt();
+    let reach = (0.5 * size / step + 1e-3).floor().as_ivec3();
+    let mut points = Vec::new();
+    for z in -reach.z..=reach.z {
+        for y in -reach.y..=reach.y {
+            for x in (-reach.x..=reach.x).filter(|x| (x + y + z) % 2 == 0) {
+                points.push(Vec3::new(x as f32, y as f32, z as f32) * step);
+            }
+        }
+    }
+    points
+}
+
+/// A body of crystal or fluid in a box; each particle has the volume that it has in closest packing.
+fn packed(name: &str, size: Vec3, distance: f32, settings: CrystalSettings) -> NewBody {
+    let samples = packing(size, distance);
+    let volume = samples.len() as f64 * f64::from(distance).powi(3) / 2.0f64.sqrt();
+    let model = ModelSettings::Crystal(settings);
+    NewBody { model, volume, spacing: distance, ..body(name, samples, ShapeSettings::default()) }
+}
+
+fn crystal(name: &str, size: Vec3, distance: f32) -> NewBody {
+    packed(name, size, distance, CrystalSettings::default())
+}
+
+fn fluid(name: &str, size: Vec3, distance: f32) -> NewBody {
+    packed(name, size, distance, CrystalSettings { phase: Phase::Fluid, ..CrystalSettings::default() })
+}
+
+/// Matter of a Young's modulus, without damping.
+fn elastic(young: f32) -> Material {
+    Material { young_modulus: young.into(), poisson_ratio: 0.0, damping: 0.0, ..common::matter() }
+}

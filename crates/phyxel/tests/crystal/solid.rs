@@ -1,0 +1,140 @@
+//! Crystals: rest, momentum, stiffness, bouncing.
+
+use crate::common::{DOWN, Random, floor, run, space, world};
+use crate::{crystal, elastic, packed};
+use glam::{DVec3, Quat, Vec3};
+use phyxel::World;
+use phyxel::body::{NewBody, Pose};
+use phyxel::command::{Command, Setting, Target};
+use phyxel::material::{Friction, Material};
+use phyxel::model::CrystalSettings;
+
+#[test]
+fn an_ideal_crystal_turned_at_random_is_at_rest() {
+    let mut random = Random(4);
+    for support in [1.5, 1.9] {
+        let turn = Quat::from_scaled_axis(random.vector(2.0));
+        let settings = CrystalSettings { support, ..CrystalSettings::default() };
+        let body = packed("body", Vec3::splat(0.6), 0.1, settings);
+        let mut world = space(elastic(1.0e6));
+        world.add_body(NewBody { pose: Pose { at: Vec3::new(0.3, 0.1, -0.2), turn }, ..body }).unwrap();
+        let start = world.particles().position.clone();
+        run(&mut world, 2.0e-4, 200);
+        let moved = start.iter().zip(&world.particles().position).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        // Positions have seven digits: 3e-8 m, which a swing of 40 steps does not enlarge.
+        assert!(moved < 1e-6, "{support}: {moved}");
+        assert!(world.frame().bodies[0].report.strain_max < 1e-5);
+    }
+}
+
+fn momenta(world: &World) -> (DVec3, DVec3) {
+    let particles = world.particles();
+    let mut sums = (DVec3::ZERO, DVec3::ZERO);
+    for ((x, v), m) in particles.position.iter().zip(&particles.velocity).zip(&particles.mass) {
+        let momentum = v.as_dvec3() * f64::from(*m);
+        sums.0 += momentum;
+        sums.1 += x.as_dvec3().cross(momentum);
+    }
+    sums
+}
+
+#[test]
+fn a_crystal_that_swings_and_spins_keeps_its_momenta() {
+    let mut random = Random(11);
+    let mut world = space(Material { damping: 0.2, poisson_ratio: 0.3, ..elastic(1.0e5) });
+    let body = crystal("body", Vec3::new(0.9, 0.5, 0.5), 0.1);
+    let start = body.samples.iter().map(|&x| x * Vec3::new(1.05, 0.97, 1.0) + random.vector(0.004)).collect();
+    world.add_body(NewBody { start: Some(start), spin: Vec3::new(1.0, 3.0, 2.0), ..body }).unwrap();
+    let (linear, angular) = momenta(&world);
+    run(&mut world, 5.0e-4, 1000);
+    let (p, l) = momenta(&world);
+    let mass = f64::from(world.particles().mass.iter().sum::<f32>());
+    // Rounded velocities of 1 m/s, 1000 steps that each add an error of their own.
+    assert!((p - linear).length() < 1e-5 * mass, "{p} of {linear}");
+    assert!((l - angular).length() < 1e-3 * angular.length(), "{l} of {angular}");
+}
+
+/// Lets a world come to rest by stopping it whenever it is fastest.
+fn settle(world: &mut World, dt: f32) {
+    let energy = |world: &World| {
+        let particles = world.particles();
+        particles.velocity.iter().zip(&particles.mass).map(|(v, m)| f64::from(m * v.length_squared())).sum::<f64>()
+    };
+    let (mut last, mut stops) = (0.0, 0);
+    for _ in 0..100_000 {
+        run(world, dt, 1);
+        let now = energy(world);
+        if now < last {
+            let target = Target::Body("body".into());
+            world.apply(Command::Set { target, setting: Setting::Velocity(Vec3::ZERO) }).unwrap();
+            stops += 1;
+            last = 0.0;
+        } else {
+            last = now;
+        }
+        if stops > 60 {
+            return;
+        }
+    }
+    panic!("does not come to rest");
+}
+
+/// How much farther than theory says a hanging bar is stretched whose cross-section is a square of this width.
+fn stretch(width: f32, support: f32) -> f32 {
+    let settings = CrystalSettings { support, ..CrystalSettings::default() };
+    let mut body = packed("body", Vec3::new(2.0, width, width), 0.1, settings);
+    body.held = (0..body.samples.len() as u32).filter(|&i| body.samples[i as usize].x < -0.9).collect();
+    let young = 1.0e6;
+    let mut world = world(elastic(young), Vec3::new(4.0, 0.0, 0.0));
+    world.add_body(body).unwrap();
+    settle(&mut world, 1.0e-3);
+    let particles = world.particles();
+    // u(x) = rho g/E (L x - x^2/2) from the last held layer to the free end, half a layer beyond the last particles.
+    let first = particles.rest.iter().map(|x| x.x).filter(|x| *x < -0.9).fold(f32::NEG_INFINITY, f32::max);
+    let last = particles.rest.iter().map(|x| x.x).fold(0.0, f32::max);
+    let length = last - first + 0.5 * LAYER;
+    let mut ratios = Vec::new();
+    for (rest, now) in particles.rest.iter().zip(&particles.position).filter(|(rest, _)| rest.x > last - 0.3) {
+        let x = rest.x - first;
+        ratios.push((now.x - rest.x) / (1000.0 * 4.0 / young * (length * x - 0.5 * x * x)));
+    }
+    ratios.iter().sum::<f32>() / ratios.len() as f32
+}
+
+/// Distance of layers of a closest packing of 0.1 m, m.
+const LAYER: f32 = 0.1 * std::f32::consts::FRAC_1_SQRT_2;
+
+#[test]
+fn a_hanging_bar_is_stretched_by_its_youngs_modulus() {
+    for support in [1.5, 1.9] {
+        // Of n layers, n - 1 pairs of neighbours cross from one to the next: a bar is softer by a part of 1/n.
+        let counts = [7.0, 15.0];
+        let [narrow, wide] = counts.map(|n| stretch((n - 0.9) * LAYER, support));
+        assert!((wide - 1.0).abs() < 0.1, "{support}: {wide}");
+        let endless = (counts[1] / wide - counts[0] / narrow) / (counts[1] - counts[0]);
+        // What is left is of the second order in 1/n, 2 % for the narrow one, and the ends.
+        assert!((endless - 1.0).abs() < 0.04, "{support}: {endless} from {narrow} and {wide}");
+    }
+}
+
+#[test]
+fn an_elastic_cube_bounces_and_keeps_its_shape() {
+    let mut world = world(Material { poisson_ratio: 0.2, ..elastic(1.0e6) }, DOWN);
+    let body = crystal("body", Vec3::splat(0.5), 0.1);
+    world.add_body(NewBody { pose: Pose { at: Vec3::new(0.0, 0.8, 0.0), turn: Quat::IDENTITY }, ..body }).unwrap();
+    world.add_obstacle(floor(Friction::NONE, 0.0)).unwrap();
+    let (mut lowest, mut back) = (f64::INFINITY, 0.0f64);
+    for _ in 0..45 {
+        world.advance_frame().unwrap();
+        let height = world.frame().bodies[0].report.centre[1];
+        lowest = lowest.min(height);
+        if height > lowest {
+            back = back.max(height);
+        }
+    }
+    // It falls by half a metre. What it keeps for swinging is not in the height.
+    assert!(lowest < 0.35 && back > lowest + 0.2, "down to {lowest}, back to {back}");
+    let report = world.frame().bodies[0].report.clone();
+    // It hits the floor with a tenth of the speed of sound, and swings from then on.
+    assert!(report.strain_max < 0.2 && report.pieces == 1, "{} {}", report.strain_max, report.pieces);
+}
