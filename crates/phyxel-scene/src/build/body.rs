@@ -62,7 +62,7 @@ pub(super) fn mould(
             let (filled, cells) = fill_cells(&shape, cell.unwrap_or([body.spacing; 3]), limit).map_err(failed)?;
             (filled, ModelSettings::Spring(SpringSettings { cells: Arc::new(cells), ..(**settings).clone() }))
         }
-        ModelDescription::Continuum(_) | ModelDescription::Shape { .. } => {
+        ModelDescription::Continuum(_) | ModelDescription::Crystal(_) | ModelDescription::Shape { .. } => {
             let filled = sample(&shape, body.sampler, body.spacing, seed, limit).map_err(failed)?;
             (filled, model_settings(&body.model, shape.bounds()))
         }
@@ -124,6 +124,7 @@ pub(super) fn cast(body: &BodyDescription, mould: &Mould, name: String, pose: Po
 fn model_settings(model: &ModelDescription, bounds: Option<Bounds>) -> ModelSettings {
     match model {
         ModelDescription::Continuum(settings) => ModelSettings::Continuum((**settings).clone()),
+        ModelDescription::Crystal(settings) => ModelSettings::Crystal((**settings).clone()),
         ModelDescription::Shape { mode, beta, clusters, overlap, tau, damping_rate, keep_volume } => {
             ModelSettings::Shape(ShapeSettings {
                 mode: *mode,

@@ -2,6 +2,7 @@
 
 use super::continuum::read_continuum;
 use super::copies::read_copies;
+use super::crystal::read_crystal;
 use super::cursor::{Field, Reader};
 use super::lattice::read_lattice;
 use super::quantity::Quantity;
@@ -51,7 +52,7 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
         material: material?.to_string(),
         shape: shape?,
         spacing: spacing?,
-        sampler: sampler.unwrap_or(Sampler::Lattice),
+        sampler: sampler.unwrap_or(usual_sampler(kind)),
         place: place.unwrap_or_default(),
         deform: deform.into_iter().flatten().collect(),
         velocity: velocity.unwrap_or(Vec3::ZERO),
@@ -63,6 +64,11 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
         self_contact: self_contact.unwrap_or(false),
         copies,
     })
+}
+
+/// How particles are arranged if the file does not say: crystals are closest packings, and fluids lie best as such.
+fn usual_sampler(kind: Option<ModelKind>) -> Sampler {
+    if kind == Some(ModelKind::Crystal) { Sampler::Ccp } else { Sampler::Lattice }
 }
 
 /// How particles are arranged; springs need the corners of cells.
@@ -107,8 +113,13 @@ fn read_body_shape(reader: &mut Reader, files: &mut Files) -> Option<Shape> {
 /// Settings of a model stand in a table of their own: `matching` for shape matching, because a body's `shape` is
 /// its geometry, and `lattice` for springs.
 fn read_model(reader: &mut Reader, kind: Option<ModelKind>) -> Option<ModelDescription> {
-    let tables = [("continuum", ModelKind::Continuum), ("matching", ModelKind::Shape), ("lattice", ModelKind::Spring)];
-    let [continuum, matching, lattice] = tables.map(|(table, owner)| {
+    let tables = [
+        ("continuum", ModelKind::Continuum),
+        ("crystal", ModelKind::Crystal),
+        ("matching", ModelKind::Shape),
+        ("lattice", ModelKind::Spring),
+    ];
+    let [continuum, crystal, matching, lattice] = tables.map(|(table, owner)| {
         let field = reader.field(table)?;
         if kind.is_some_and(|kind| kind != owner) {
             field.object(format!("holds settings of the model \"{}\", which this body does not use", owner.name()));
@@ -120,6 +131,10 @@ fn read_model(reader: &mut Reader, kind: Option<ModelKind>) -> Option<ModelDescr
         ModelKind::Continuum => {
             let usual = ModelDescription::Continuum(Box::default());
             Some(continuum.and_then(|field| read_continuum(&field)).unwrap_or(usual))
+        }
+        ModelKind::Crystal => {
+            let usual = ModelDescription::Crystal(Box::default());
+            Some(crystal.and_then(|field| read_crystal(&field)).unwrap_or(usual))
         }
         ModelKind::Shape => {
             let matching = matching.and_then(|field| {
@@ -253,6 +268,9 @@ fn read_skin(
         Kind::Mesh => {
             if model == Some(ModelKind::Spring) {
                 field.object("is a mesh, which a body of springs cannot carry, as it may melt; use \"isosurface\"");
+            }
+            if model == Some(ModelKind::Crystal) {
+                field.object("is a mesh, which a crystal cannot carry, as its neighbours change; use \"isosurface\"");
             }
             let mesh = read_carried(reader, files)?;
             Some(SkinDescription::Mesh { mesh, cell })

@@ -7,6 +7,9 @@ mod continuum;
 #[cfg(test)]
 mod continuum_tests;
 mod copies;
+mod crystal;
+#[cfg(test)]
+mod crystal_tests;
 mod cursor;
 mod event;
 mod expectation;

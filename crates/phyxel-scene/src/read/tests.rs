@@ -170,7 +170,9 @@ fn closed_choices_list_their_words() {
     );
     assert_eq!(
         tetra,
-        ["scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"tetra\" (known: continuum, shape, spring)"]
+        [
+            "scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"tetra\" (known: continuum, crystal, shape, spring)"
+        ]
     );
     assert_eq!(
         body_problems("skin = { kind = 'fur' }"),

@@ -5,7 +5,7 @@ use crate::sample::Sampler;
 use crate::shape::{Placement, Shape};
 use glam::Vec3;
 use phyxel::model::shape::ShapeMode;
-use phyxel::model::{ContinuumSettings, ModelKind, SpringSettings};
+use phyxel::model::{ContinuumSettings, CrystalSettings, ModelKind, SpringSettings};
 use std::sync::Arc;
 
 /// A body, or many of a kind.
@@ -124,6 +124,8 @@ pub enum Copies {
 pub enum ModelDescription {
     /// Phyxels.
     Continuum(Box<ContinuumSettings>),
+    /// Crystals without stored neighbours, and fluids.
+    Crystal(Box<CrystalSettings>),
     /// Shape matching.
     Shape {
         /// Kinds of deformation the goal shape follows.
@@ -155,6 +157,7 @@ impl ModelDescription {
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::Continuum(_) => ModelKind::Continuum,
+            Self::Crystal(_) => ModelKind::Crystal,
             Self::Shape { .. } => ModelKind::Shape,
             Self::Spring { .. } => ModelKind::Spring,
         }

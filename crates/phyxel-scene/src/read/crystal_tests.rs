@@ -1,0 +1,54 @@
+//! Settings of crystals and fluids: what is right is read, what is wrong is said.
+
+use super::tests::problems;
+use crate::{BuildOptions, Scene};
+use phyxel::model::ModelKind;
+use phyxel::particles::Phase;
+use std::path::Path;
+
+/// A body of crystal with more lines.
+fn scene(lines: &str) -> String {
+    format!(
+        "\n[materials.m]\nyoung_modulus = 1e5\n[[bodies]]\nname = \"a\"\nmodel = \"crystal\"\nmaterial = \"m\"\nshape = {{ kind = \"box\", size = [0.4, 0.4, 0.4] }}\nspacing = 0.1\n{lines}\n"
+    )
+}
+
+#[test]
+fn wrong_settings_of_crystals_are_named() {
+    assert_eq!(problems(&scene("crystal = { phase = \"fluid\", support = 1.5, smoothing = 0 }")), Vec::<String>::new());
+    for (lines, expected) in [
+        ("crystal = { support = 3 }", ".crystal.support: is 3"),
+        ("crystal = { smoothing = -1 }", ".crystal.smoothing: is -1"),
+        ("crystal = { phase = \"gas\" }", ".crystal.phase: there is no phase \"gas\" (known: solid, fluid)"),
+        ("crystal = { fluid = true }", ".crystal: unknown key \"fluid\""),
+        ("continuum = { flowing = true }", ".continuum: holds settings of the model \"continuum\""),
+        ("skin = { kind = \"mesh\" }", ".skin: is a mesh, which a crystal cannot carry"),
+        ("skin = { kind = \"surfels\" }", ".skin: is \"surfels\", which only the model \"continuum\" carries"),
+    ] {
+        let found = problems(&scene(lines));
+        assert!(found.len() == 1 && found[0].contains(expected), "{lines}: {found:?}");
+    }
+}
+
+fn built(lines: &str) -> Result<phyxel::World, String> {
+    let text = format!("version = 1\nduration = 1\n{}", scene(lines));
+    let scene = Scene::read(&text, "x.toml", Path::new(".")).map_err(|error| error.to_string())?;
+    let built = scene.build(&BuildOptions::default()).map_err(|error| error.to_string())?;
+    Ok(built.world)
+}
+
+#[test]
+fn crystals_are_closest_packings_and_fluids_may_be_anything() -> Result<(), String> {
+    let world = built("")?;
+    assert_eq!(world.bodies()[0].model, ModelKind::Crystal);
+    assert!(world.particles().phase.iter().all(|&phase| phase == Phase::Solid));
+    // Five layers of half of 5 x 5 sites each, and one in the middle: 63 of 125.
+    assert_eq!(world.particles().len(), 63);
+    let error = built("sampler = \"lattice\"").unwrap_err();
+    assert!(error.contains("body \"a\"") && error.contains("sampler = \"ccp\""), "{error}");
+    for sampler in ["lattice", "poisson", "ccp"] {
+        let world = built(&format!("sampler = \"{sampler}\"\ncrystal = {{ phase = \"fluid\" }}"))?;
+        assert!(world.particles().phase.iter().all(|&phase| phase == Phase::Fluid));
+    }
+    Ok(())
+}
