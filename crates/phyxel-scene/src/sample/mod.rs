@@ -12,7 +12,7 @@ pub(crate) use cells::fill_cells;
 pub use random::Random;
 pub(crate) use spread::spread;
 
-use crate::shape::{Shape, ShapeError};
+use crate::shape::{Bounds, Shape, ShapeError};
 use glam::Vec3;
 use phyxel::Real;
 
@@ -132,16 +132,23 @@ pub fn sample(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, limit: 
         return Err(SampleError::BadSpacing { spacing });
     }
     shape.check()?;
-    shape.bounds().ok_or(SampleError::Unbounded)?;
+    let bounds = shape.bounds().ok_or(SampleError::Unbounded)?;
     let volume = shape.volume();
     let cells = volume / f64::from(spacing).powi(3);
-    check_count(sampler.density() * cells, spacing, limit)?;
+    check_count(sampler.density() * cells * thickened(&bounds, spacing), spacing, limit)?;
     let positions = arrange(shape, sampler, spacing, seed, cells)?;
     check_count(positions.len() as f64, spacing, limit)?;
     if positions.is_empty() {
         return Err(explain_empty(shape, sampler, spacing, seed, volume));
     }
     Ok(Samples { positions, volume, spacing })
+}
+
+/// How many times thicker than it is a shape counts that is thinner than a spacing along some axis: it takes a layer of
+/// particles all the same.
+fn thickened(bounds: &Bounds, spacing: Real) -> f64 {
+    let thin = |size: Real| if size > 0.0 { (f64::from(spacing) / f64::from(size)).max(1.0) } else { 1.0 };
+    bounds.size().to_array().map(thin).into_iter().product()
 }
 
 fn check_count(expected: f64, spacing: Real, limit: usize) -> Result<(), SampleError> {

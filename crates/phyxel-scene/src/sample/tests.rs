@@ -176,3 +176,14 @@ fn two_small_parts_far_apart_take_little_time() -> Result<(), SampleError> {
     }
     Ok(())
 }
+
+#[test]
+fn a_sheet_thinner_than_the_spacing_counts_as_a_layer_of_particles() {
+    let sheet = Shape::Box { size: Vec3::new(0.2, 1e-45, 1024.0) };
+    let refused = sample(&sheet, Sampler::Lattice, 1e-3, 0, 1_000_000);
+    let Err(SampleError::TooMany { expected, .. }) = refused else { panic!("{refused:?}") };
+    // 200 rows of 1,024,000, but for the digits of 1e-3.
+    assert!((expected / 204.8e6 - 1.0).abs() < 1e-3, "{expected}");
+    let few = sample(&sheet, Sampler::Lattice, 0.1, 0, 100_000).map(|samples| samples.positions.len());
+    assert_eq!(few, Ok(2 * 10240));
+}
