@@ -6,6 +6,7 @@ use crate::collider::Collider;
 use crate::error::WorldError;
 use crate::heating::{Exchange, Heating, Radiation};
 use crate::material::{Curve, Friction, Heat, HeatFromWork, Material};
+use crate::model::crystal::Change;
 use crate::model::shape::{Clusters, ShapeSettings};
 use crate::model::spring::{Cell, Gas, Molecules, SpringSettings, Summation};
 use crate::model::{ContinuumSettings, CrystalSettings, ModelSettings};
@@ -265,7 +266,15 @@ impl CrystalSettings {
         check.that(condensed, "crystal.phase", "gas", "solid or fluid")?;
         let supported = (1.3..=2.1).contains(&self.support);
         check.that(supported, "crystal.support", self.support, "between 1.3 and 2.1 particle distances")?;
-        check.that(at_least_zero(self.smoothing), "crystal.smoothing", self.smoothing, "at least 0")
+        check.that(at_least_zero(self.smoothing), "crystal.smoothing", self.smoothing, "at least 0")?;
+        let Change { melting, freezing, freezing_point, fewest, fastest, fading } = self.change;
+        check.that(at_least_zero(melting), "crystal.change.melting", melting, "at least 0")?;
+        check.that(at_least_zero(freezing), "crystal.change.freezing", freezing, "at least 0")?;
+        let finite = freezing_point.is_none_or(Real::is_finite);
+        check.that(finite, "crystal.change.freezing_point", freezing_point, "finite")?;
+        check.that(fewest.is_finite(), "crystal.change.fewest", fewest, "finite")?;
+        check.that(positive(fastest), "crystal.change.fastest", fastest, "positive")?;
+        check.that(at_least_zero(fading), "crystal.change.fading", fading, "at least 0")
     }
 }
 

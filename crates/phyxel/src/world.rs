@@ -177,6 +177,14 @@ impl World {
             let ratio = material.poisson_ratio;
             WorldError::require(ratio >= 0.0, owner, "poisson_ratio", ratio, "at least 0, as crystals have no less")?;
         }
+        let melts = material.heat.melting.is_some();
+        let points = (settings.change.freezing_point, material.heat.melting);
+        let ordered = !matches!(points, (Some(freezing), Some(melting)) if freezing > melting);
+        let rule = "at or below the melting point of its material";
+        WorldError::require(ordered, owner, "crystal.change.freezing_point", points.0, rule)?;
+        let may_freeze = !melts || material.stiffest() > 0.0;
+        let rule = "positive for matter with a melting point, as it may freeze";
+        WorldError::require(may_freeze, owner, "young_modulus", material.stiffest(), rule)?;
         let there = self.bodies.iter().filter(|other| !other.is_empty() && other.model == ModelKind::Crystal);
         match there.into_iter().find(|other| !are_alike(other.spacing, body.spacing)) {
             Some(other) => Err(WorldError::OtherSpacing {

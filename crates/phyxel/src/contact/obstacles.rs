@@ -22,6 +22,8 @@ const GRAIN: usize = 1024;
 const WATCHED: Real = 0.25;
 /// Thickness of the film in which things stick, as a part of the radius.
 const FILM: Real = 0.05;
+/// The same two for fluids, as a part of the radius of their guard: pressure keeps them off walls by 0.4 spacings, 1.6 such radii.
+const WETTED: Real = 1.0;
 /// Most steps along the path of a fast particle.
 const PATH_STEPS: usize = 48;
 
@@ -172,7 +174,7 @@ fn touches_of_body(world: &World, body: usize, obstacles: &[Moving], context: &S
         velocities[part].iter().map(|v| v.length_squared()).fold(0.0, Real::max)
     });
     let path = fastest.into_iter().fold(0.0, Real::max).sqrt() * context.dt;
-    let reach = bounds.radius * (1.0 + WATCHED) + path;
+    let reach = bounds.radius * (1.0 + WATCHED.max(WETTED)) + path;
     let is_near = |obstacle: &Moving, min: Vec3, max: Vec3| {
         let (centre, half) = (0.5 * (min + max), 0.5 * (max - min).length());
         let speed = obstacle.velocity_at(centre, context.dt).length() + turn_speed(obstacle, half, context.dt);
@@ -213,16 +215,17 @@ fn touch(world: &World, obstacle: &Moving, i: usize, context: &StepContext) -> O
     if particles.is_held(i) || !length.is_finite() {
         return None;
     }
-    let near = obstacle.nearness(x, radius * (1.0 + WATCHED) + length)?;
+    let (watched, film) = if is_fluid(world, i) { (WETTED, WETTED) } else { (WATCHED, FILM) };
+    let near = obstacle.nearness(x, radius * (1.0 + watched) + length)?;
     let gap = near.distance - radius;
     let (normal, gap) =
         if gap > 0.0 && length > radius { first_on_path(obstacle, x, path, radius)? } else { (near.normal, gap) };
     let closing = -path.dot(normal);
-    if gap > closing.max(WATCHED * radius) {
+    if gap > closing.max(watched * radius) {
         return None;
     }
     let touch = Touch::new(normal, gap, world.scratch.velocity_before[i] - carried);
-    Some(ObstacleTouch { particle: i as u32, obstacle: obstacle.number, touch, carried, film: FILM * radius })
+    Some(ObstacleTouch { particle: i as u32, obstacle: obstacle.number, touch, carried, film: film * radius })
 }
 
 /// Radius with which a particle touches obstacles, m. Fluids keep off walls by pressure; half of it is a guard.

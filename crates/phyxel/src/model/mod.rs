@@ -289,7 +289,7 @@ impl Model {
     ) {
         match self {
             Self::Continuum(model) => model.change_phase(bodies, materials, particles),
-            Self::Crystal(_) => (),
+            Self::Crystal(model) => model.change_phase(bodies, materials, particles, context),
             Self::Shape(shape) => shape.flow(particles, context),
             Self::Spring(spring) => spring.change_phase(bodies, materials, particles, context),
         }

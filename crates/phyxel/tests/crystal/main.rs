@@ -1,5 +1,6 @@
 //! Crystals and fluids against theory.
 
+mod change;
 #[path = "../common/mod.rs"]
 mod common;
 mod fluid;

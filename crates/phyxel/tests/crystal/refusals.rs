@@ -4,6 +4,8 @@ use crate::common::space;
 use crate::{crystal, elastic, fluid, packed};
 use glam::Vec3;
 use phyxel::body::NewBody;
+use phyxel::material::{Heat, Material};
+use phyxel::model::crystal::Change;
 use phyxel::model::{CrystalSettings, ModelSettings};
 use phyxel::particles::Phase;
 use phyxel::skin::{Skin, SkinMesh};
@@ -34,6 +36,22 @@ fn bodies_that_make_no_sense_are_refused_by_name() {
     assert!(error.contains("crystal.smoothing"), "{error}");
     let error = refused(&[with(CrystalSettings { phase: Phase::Gas, ..CrystalSettings::default() })], 1.0e5);
     assert!(error.contains("crystal.phase"), "{error}");
+    let colder = |freezing_point| CrystalSettings {
+        change: Change { freezing_point, ..Change::default() },
+        ..CrystalSettings::default()
+    };
+    let mut world = space(Material { heat: Heat { melting: Some(10.0), ..Heat::default() }, ..elastic(1.0e5) });
+    let error = world.add_body(with(colder(Some(12.0)))).unwrap_err().to_string();
+    assert!(error.contains("ice") && error.contains("freezing_point") && error.contains("12"), "{error}");
+    world.add_body(with(colder(Some(10.0)))).unwrap();
+    let error = refused(
+        &[with(CrystalSettings {
+            change: Change { freezing: -1.0, ..Change::default() },
+            ..CrystalSettings::default()
+        })],
+        1.0e5,
+    );
+    assert!(error.contains("crystal.change.freezing"), "{error}");
     let error = refused(&[NewBody { skin: Skin::Mesh(SkinMesh::default().into()), ..good }], 1.0e5);
     assert!(error.contains("skin") && error.contains("isosurface"), "{error}");
 }

@@ -45,7 +45,11 @@ impl CrystalModel {
             let solid = &derived.matter[derived.owners[order[place] as usize] as usize].solid;
             if is_solid(place) { solid.softness } else { 0.0 }
         });
-        let full = parallel::map(order.len(), GRAIN, |place| if is_solid(place) { 1.0 } else { FULL });
+        // What has just frozen has no order yet.
+        let full = parallel::map(order.len(), GRAIN, |place| {
+            let share = self.shares[order[place] as usize];
+            share + (1.0 - share) * FULL
+        });
         let lightness = parallel::map(order.len(), GRAIN, |place| {
             let i = index(place);
             if held(i) { 0.0 } else { volume(place) / particles.mass[i] }
@@ -61,7 +65,7 @@ impl CrystalModel {
             walls: &found,
             dt: context.dt,
         };
-        self.solved = pressed.solve(&mut pressures, &mut velocities);
+        self.rounds = pressed.solve(&mut pressures, &mut velocities);
         self.fastest = 0.0;
         for (place, [x, y, z, _]) in velocities.into_iter().enumerate() {
             let velocity = Vec3::new(x, y, z);

@@ -4,20 +4,20 @@
 //! lie among their present neighbours, and pull them there. All particles, solid or fluid, keep each other from filling more
 //! room than they have: one pressure for all of them.
 
+mod change;
 mod fluid;
 mod pressure;
 mod settings;
 mod solid;
 mod state;
 
-pub use self::settings::CrystalSettings;
+pub use self::settings::{Change, CrystalSettings};
 
-use self::pressure::Solved;
-use self::solid::{Pulls, Solid};
+use self::solid::{Lattices, Pulls, Solid};
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::grid::{Neighbourhood, Surroundings};
-use crate::heat::{Link, Ways};
+use crate::heat::{Face, Link, Ways};
 use crate::material::Material;
 use crate::parallel;
 use crate::particles::{Particles, Phase};
@@ -42,6 +42,8 @@ const ALIKE: Real = 0.1;
 const MOST_TRIED: usize = 2048;
 /// How far from them neighbours are looked at, in particle distances.
 const NEXT: Real = 1.2;
+/// Particles are at a surface where fullness changes by this part in a particle distance, or more: without order it is 0.1 inside.
+const EXPOSED: Real = 0.25;
 /// How far from its site a sample may be, in particle distances: rounding, far from the origin.
 const OFF_SITE: Real = 0.02;
 
@@ -80,10 +82,18 @@ pub struct CrystalModel {
     pressures: Vec<Real>,
     /// How the lattice of each particle lies, body after body.
     poses: Vec<Lie>,
+    /// Object of each particle: only particles of one are matched.
+    objects: Vec<u32>,
+    /// Part of the forces of a solid that each particle has, 0 to 1.
+    shares: Vec<Real>,
     /// Fastest particle of the last step, m/s.
     fastest: Real,
-    #[serde(skip)]
-    solved: Solved,
+    /// Steps taken.
+    steps: u64,
+    /// Number of the next object.
+    next_object: u32,
+    /// Products that the pressure of the last step took.
+    rounds: u32,
     #[serde(skip)]
     derived: Option<Box<Derived>>,
 }
@@ -92,13 +102,13 @@ pub struct CrystalModel {
 #[derive(Clone, Debug)]
 struct Derived {
     kernel: Kernel,
-    /// How far neighbours are looked for, m.
-    reach: Real,
     matter: Vec<Matter>,
     /// Number of each particle in the world.
     indices: Vec<u32>,
     /// Body of each particle, by place in the model.
     owners: Vec<u32>,
+    /// Place of each particle in the order of cells.
+    places: Vec<u32>,
     /// Neighbours at the start of the step.
     around: Surroundings,
     pulls: Pulls,
@@ -110,6 +120,8 @@ struct Derived {
 struct Matter {
     range: Range<usize>,
     solid: Solid,
+    /// Whether any of it has forces of a solid.
+    is_solid: bool,
     /// Volume of a particle, m3.
     volume: Real,
 }
@@ -117,10 +129,18 @@ struct Matter {
 impl CrystalModel {
     pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: CrystalSettings) {
         let turn = turn_of(&particles.rest[body.range()], &particles.position[body.range()]);
+        let (object, share) = (self.new_object(), if settings.phase == Phase::Solid { 1.0 } else { 0.0 });
+        self.objects.resize(self.objects.len() + body.len(), object);
+        self.shares.resize(self.shares.len() + body.len(), share);
         self.bodies.push(CrystalBody { id, settings, count: body.len() });
         self.pressures.resize(self.pressures.len() + body.len(), 0.0);
         self.poses.resize(self.poses.len() + body.len(), Pose::turned(turn).into());
         self.refresh();
+    }
+
+    fn new_object(&mut self) -> u32 {
+        self.next_object += 1;
+        self.next_object - 1
     }
 
     pub(crate) fn refresh(&mut self) {
@@ -132,6 +152,8 @@ impl CrystalModel {
         let first: usize = self.bodies[..place].iter().map(|body| body.count).sum();
         let gone = first..first + self.bodies.remove(place).count;
         self.pressures.drain(gone.clone());
+        self.shares.drain(gone.clone());
+        self.objects.drain(gone.clone());
         self.poses.drain(gone);
         self.refresh();
     }
@@ -143,15 +165,22 @@ impl CrystalModel {
     }
 
     fn derive(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Derived {
-        let matter: Vec<Matter> = self.bodies.iter().map(|own| describe(own, bodies, materials, particles)).collect();
+        let mut first = 0;
+        let mut matter: Vec<Matter> = Vec::with_capacity(self.bodies.len());
+        for own in &self.bodies {
+            let shares = &self.shares[first..first + own.count];
+            first += own.count;
+            matter.push(Matter {
+                is_solid: shares.iter().any(|&share| share > 0.0),
+                ..describe(own, bodies, materials, particles)
+            });
+        }
         let distance = matter.iter().map(|matter| matter.solid.distance).fold(0.0, Real::max);
         let kernel = Kernel::for_packing(distance.max(Real::MIN_POSITIVE), SMOOTH);
-        let solids = self.bodies.iter().filter(|own| own.settings.phase == Phase::Solid);
-        let reach = solids.map(|own| own.settings.support * distance).fold(kernel.support, Real::max);
         Derived {
             kernel,
-            reach,
             indices: matter.iter().flat_map(|matter| matter.range.clone()).map(|i| i as u32).collect(),
+            places: Vec::new(),
             owners: (0..).zip(&self.bodies).flat_map(|(place, own)| std::iter::repeat_n(place, own.count)).collect(),
             matter,
             around: Surroundings::default(),
@@ -164,7 +193,8 @@ impl CrystalModel {
     pub(crate) fn stable_step(&self) -> f64 {
         let Some(derived) = self.derived.as_deref() else { return f64::INFINITY };
         let distance = derived.matter.iter().map(|matter| matter.solid.distance).fold(Real::INFINITY, Real::min);
-        let elastic = derived.matter.iter().map(|matter| matter.solid.stable).fold(f64::INFINITY, f64::min);
+        let solids = derived.matter.iter().filter(|matter| matter.is_solid);
+        let elastic = solids.map(|matter| matter.solid.stable).fold(f64::INFINITY, f64::min);
         let fastest = f64::from(self.fastest);
         if fastest > 0.0 { elastic.min(FARTHEST * f64::from(distance) / fastest) } else { elastic }
     }
@@ -174,7 +204,11 @@ impl CrystalModel {
         let Some(derived) = self.derived.as_deref_mut() else { return };
         let at = |k: usize| particles.position[derived.indices[k] as usize];
         let points = parallel::map(derived.indices.len(), GRAIN, at);
-        derived.around = Surroundings::new(&points, derived.reach);
+        derived.around = Surroundings::new(&points, reach(&self.bodies, derived));
+        derived.places.resize(points.len(), 0);
+        for (place, &k) in derived.around.order.iter().enumerate() {
+            derived.places[k as usize] = place as u32;
+        }
     }
 
     /// Adds the forces of crystals, and lets their lattices follow.
@@ -182,8 +216,9 @@ impl CrystalModel {
         let Some(mut derived) = self.derived.take() else { return };
         particles.force.resize(particles.mass.len(), Vec3::ZERO);
         let mut pulls = std::mem::take(&mut derived.pulls);
-        if particles.phase.contains(&Phase::Solid) {
-            pulls.find(&derived, &mut self.poses, particles, context.dt);
+        if derived.matter.iter().any(|matter| matter.is_solid) {
+            let state = Lattices { poses: &mut self.poses, objects: &self.objects, shares: &self.shares };
+            pulls.find(&derived, state, particles, context.dt);
             for (place, &k) in derived.around.order.iter().enumerate() {
                 particles.force[derived.indices[k as usize] as usize] += pulls.force(&derived.around, place);
             }
@@ -221,12 +256,46 @@ impl CrystalModel {
             }
             links
         });
-        derived.ways = Arc::new(Ways { links: parts.concat(), faces: Vec::new() });
+        let faces = find_faces(derived, particles, &conductivities);
+        derived.ways = Arc::new(Ways { links: parts.concat(), faces });
     }
 
     pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
         self.derived.as_deref().map(|derived| &derived.ways)
     }
+}
+
+/// How far neighbours are looked for, m.
+fn reach(bodies: &[CrystalBody], derived: &Derived) -> Real {
+    let solids = bodies.iter().zip(&derived.matter).filter(|(_, matter)| matter.is_solid);
+    solids.map(|(own, matter)| own.settings.support * matter.solid.distance).fold(derived.kernel.support, Real::max)
+}
+
+/// Faces that particles expose: `V |grad C|`, which adds up to the area of a surface, out of the matter. Nothing is exposed to
+/// walls, which are not in `C` here, but they let no heat of the air through either: a wall counts as surface.
+fn find_faces(derived: &Derived, particles: &Particles, conductivities: &[Real]) -> Vec<Face> {
+    let order = &derived.around.order;
+    let parts = parallel::map_ranges(order.len(), GRAIN, |range| {
+        let mut faces = Vec::new();
+        for place in range {
+            let k = order[place] as usize;
+            let (i, own) = (derived.indices[k], derived.owners[k] as usize);
+            let mut sum = Vec3::ZERO;
+            for &other in derived.around.of(place).iter().flatten() {
+                let k = order[other as usize] as usize;
+                let way = particles.position[i as usize] - particles.position[derived.indices[k] as usize];
+                sum += way * (derived.matter[derived.owners[k] as usize].volume * derived.kernel.slope(way.length()));
+            }
+            let (steep, distance) = (sum.length(), derived.matter[own].solid.distance);
+            if steep * distance > EXPOSED {
+                let resistance = 0.5 * distance / conductivities[own].max(Real::MIN_POSITIVE);
+                let area = derived.matter[own].volume * steep;
+                faces.push(Face { particle: i, normal: -sum / steep, area, resistance });
+            }
+        }
+        faces
+    });
+    parts.concat()
 }
 
 fn describe(own: &CrystalBody, bodies: &[Body], materials: &[Material], particles: &Particles) -> Matter {
@@ -239,7 +308,7 @@ fn describe(own: &CrystalBody, bodies: &[Body], materials: &[Material], particle
         Phase::Solid => solid.lattice.volume(),
         Phase::Fluid | Phase::Gas => mass / material.density,
     };
-    Matter { range, solid, volume }
+    Matter { range, solid, is_solid: false, volume }
 }
 
 /// The turn that takes a shape at rest nearest to where it is.

@@ -42,16 +42,7 @@ pub(super) struct Pressed<'a> {
     pub dt: Real,
 }
 
-/// What a solution took, and how good it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Solved {
-    /// Products with the matrix.
-    pub products: u32,
-    /// Mean overfilling that is left at the end of the step, without unit.
-    pub left: f64,
-}
-
-/// A column of numbers or rows while it is worked on.
+/// Columns that are worked on.
 struct Work {
     /// Places with volume times the pressure of a direction.
     loaded: Vec<[Real; 4]>,
@@ -83,19 +74,18 @@ impl Pressed<'_> {
         (filled, squares)
     }
 
-    /// Finds pressures (Pa), from those given, and changes velocities (m/s) by them.
-    pub fn solve(&self, pressures: &mut [Real], velocities: &mut [[Real; 4]]) -> Solved {
+    /// Finds pressures (Pa), from those given, and changes velocities (m/s) by them. Returns the number of products it took.
+    pub fn solve(&self, pressures: &mut [Real], velocities: &mut [[Real; 4]]) -> u32 {
         let mut work = self.begin(pressures);
-        let mut solved = Solved::default();
+        let mut products = 0;
         self.push(&mut work);
         add(velocities, &work.change, 1.0);
         for _ in 0..MOST_ROUNDS {
             self.compare(&mut work, pressures, velocities);
-            solved.left = self.overfilling(&work);
-            if solved.left < TOLERANCE {
+            if self.overfilling(&work) < TOLERANCE {
                 break;
             }
-            solved.products += self.descend(&mut work, pressures, velocities);
+            products += self.descend(&mut work, pressures, velocities);
             // What pulls has let go.
             let pulls = pressures.iter().any(|&p| p < 0.0);
             if pulls {
@@ -108,7 +98,7 @@ impl Pressed<'_> {
                 add(velocities, &work.change, 1.0);
             }
         }
-        solved
+        products
     }
 
     fn begin(&self, pressures: &[Real]) -> Work {

@@ -1,4 +1,4 @@
-//! Settings of a body of crystal or of its melt.
+//! Settings of a body of crystal or of fluid.
 
 use crate::Real;
 use crate::particles::Phase;
@@ -13,10 +13,35 @@ pub struct CrystalSettings {
     pub support: Real,
     /// How fast a fluid particle takes on the velocity of its neighbours, 1/s (`[Mon89]`).
     pub smoothing: Real,
+    /// How it melts and freezes, if its material has a melting point.
+    pub change: Change,
+}
+
+/// How matter melts and freezes (`[WHP06]` eqs. 15 and 16).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Rate of melting for each degree above the melting point, 1/(s K).
+    pub melting: Real,
+    /// Rate of freezing for each degree below the freezing point and each solid neighbour beyond the fewest, 1/(s K).
+    pub freezing: Real,
+    /// Temperature at which it freezes, in the scene's scale; the melting point of the material if `None`.
+    pub freezing_point: Option<Real>,
+    /// Freezing needs more solid neighbours than this; below 0 it freezes by itself.
+    pub fewest: Real,
+    /// Difference in speed to the solid from which on freezing becomes rare, m/s.
+    pub fastest: Real,
+    /// Time within which forces of a solid come and go, s.
+    pub fading: Real,
+}
+
+impl Default for Change {
+    fn default() -> Self {
+        Self { melting: 20.0, freezing: 5.0, freezing_point: None, fewest: 2.0, fastest: 0.5, fading: 0.02 }
+    }
 }
 
 impl Default for CrystalSettings {
     fn default() -> Self {
-        Self { phase: Phase::Solid, support: 1.9, smoothing: 10.0 }
+        Self { phase: Phase::Solid, support: 1.9, smoothing: 10.0, change: Change::default() }
     }
 }

@@ -7,7 +7,7 @@ use crate::grid::Surroundings;
 use crate::material::Material;
 use crate::model::slowest_swing;
 use crate::parallel;
-use crate::particles::{Particles, Phase};
+use crate::particles::Particles;
 use glam::{Mat3, Vec3};
 use phyxel_laws::crystal::{Lattice, Member, Pose, Site, drift, match_lattice};
 use phyxel_laws::lanes::{Level, WIDTH};
@@ -43,11 +43,7 @@ impl Solid {
         let stiffness = lattice.stiffness(young);
         // A particle that moves against all others is pulled by each with all of `k w`, and they move too.
         let pull = 2.0 * f64::from(stiffness) * f64::from(lattice.total_weight() - 1.0);
-        let stable = if settings.phase == Phase::Solid && young > 0.0 {
-            2.0 * SAFETY * (f64::from(mass) / pull).sqrt()
-        } else {
-            f64::INFINITY
-        };
+        let stable = if pull > 0.0 { 2.0 * SAFETY * (f64::from(mass) / pull).sqrt() } else { f64::INFINITY };
         // Resistance to stretching of a neighbourhood, `rate m M/W`, against that of a bar of which the slowest swing has the
         // damping that is asked for.
         let slowest = slowest_swing(rest, young, material.density) as Real;
@@ -58,6 +54,13 @@ impl Solid {
         let softness = if young > 0.0 { 1.0 / bulk.max(LEAST_BULK * young) } else { 0.0 };
         Self { distance, lattice, stiffness, damping, softness, stable }
     }
+}
+
+/// What solids keep from step to step, by particle.
+pub(super) struct Lattices<'a> {
+    pub poses: &'a mut [Lie],
+    pub objects: &'a [u32],
+    pub shares: &'a [Real],
 }
 
 /// Forces of lattices in a step.
@@ -82,7 +85,8 @@ struct Neighbourhood {
 
 impl Pulls {
     /// Finds the forces of all lattices, and lets them follow their neighbours.
-    pub fn find(&mut self, derived: &Derived, poses: &mut [Lie], particles: &Particles, dt: Real) {
+    pub fn find(&mut self, derived: &Derived, lattices: Lattices, particles: &Particles, dt: Real) {
+        let Lattices { poses, objects, shares } = lattices;
         let around = &derived.around;
         self.others.resize(WIDTH * around.near.len(), Vec3::ZERO);
         self.own.resize(around.order.len(), Vec3::ZERO);
@@ -97,6 +101,7 @@ impl Pulls {
             tasks.push((first, mine, here));
         }
         let poses_now: &[Lie] = poses;
+        let pull = Pull { derived, particles, objects, shares, dt };
         let found = parallel::map_items(tasks, |(first, others, own)| {
             let mut room = Neighbourhood::default();
             let mut entry = 0;
@@ -106,7 +111,7 @@ impl Pulls {
                 let others = &mut others[entry..entry + count];
                 entry += count;
                 let previous = poses_now[around.order[place] as usize].into();
-                found.push(pull(derived, particles, dt, place, &previous, &mut room, own, others));
+                found.push(pull.exert(place, &previous, &mut room, own, others));
             }
             found
         });
@@ -139,57 +144,66 @@ impl Pulls {
     }
 }
 
-/// Forces of one lattice on its particle and the neighbours. Returns how it lies.
-#[allow(clippy::too_many_arguments)]
-fn pull(
-    derived: &Derived,
-    particles: &Particles,
+/// What forces of lattices depend on.
+struct Pull<'a> {
+    derived: &'a Derived,
+    particles: &'a Particles,
+    objects: &'a [u32],
+    shares: &'a [Real],
     dt: Real,
-    place: usize,
-    previous: &Pose,
-    room: &mut Neighbourhood,
-    own: &mut Vec3,
-    others: &mut [Vec3],
-) -> Pose {
-    *own = Vec3::ZERO;
-    others.fill(Vec3::ZERO);
-    let around = &derived.around;
-    let k = around.order[place] as usize;
-    let (i, owner) = (derived.indices[k] as usize, derived.owners[k]);
-    if particles.phase[i] != Phase::Solid {
-        return *previous;
-    }
-    let solid = &derived.matter[owner as usize].solid;
-    room.entries.clear();
-    room.ways.clear();
-    let index = |other: u32| derived.indices[around.order[other as usize] as usize] as usize;
-    for (entry, &other) in around.of(place).iter().flatten().enumerate() {
-        let joined = derived.owners[around.order[other as usize] as usize] == owner;
-        if other as usize != place && joined && particles.phase[index(other)] == Phase::Solid {
-            room.entries.push(entry);
-            room.ways.push(particles.position[index(other)] - particles.position[i]);
+}
+
+impl Pull<'_> {
+    /// Forces of one lattice on its particle and the neighbours. Returns how it lies.
+    fn exert(
+        &self,
+        place: usize,
+        previous: &Pose,
+        room: &mut Neighbourhood,
+        own: &mut Vec3,
+        others: &mut [Vec3],
+    ) -> Pose {
+        let Self { derived, particles, objects, shares, dt } = *self;
+        *own = Vec3::ZERO;
+        others.fill(Vec3::ZERO);
+        let around = &derived.around;
+        let k = around.order[place] as usize;
+        let (i, owner) = (derived.indices[k] as usize, derived.owners[k]);
+        if shares[k] <= 0.0 {
+            return *previous;
         }
+        let solid = &derived.matter[owner as usize].solid;
+        room.entries.clear();
+        room.ways.clear();
+        let index = |other: u32| derived.indices[around.order[other as usize] as usize] as usize;
+        for (entry, &other) in around.of(place).iter().flatten().enumerate() {
+            let number = around.order[other as usize] as usize;
+            if other as usize != place && objects[number] == objects[k] && shares[number] > 0.0 {
+                room.entries.push(entry);
+                room.ways.push(particles.position[index(other)] - particles.position[i]);
+            }
+        }
+        room.sites.clear();
+        room.sites.resize(room.ways.len(), None);
+        let lattice = &solid.lattice;
+        let found = match_lattice(Level::detect(), lattice, previous, &room.ways, lattice.inside(), &mut room.sites);
+        let rotation = Mat3::from_quat(found.pose.rotation);
+        let near = around.of(place);
+        let member = |entry: usize, way: Vec3, site: Site| {
+            let j = index(near[entry / WIDTH][entry % WIDTH]);
+            Member { way, velocity: particles.velocity[j], mass: particles.mass[j], weight: lattice.weight(site) }
+        };
+        let myself = Member { way: Vec3::ZERO, velocity: particles.velocity[i], mass: particles.mass[i], weight: 1.0 };
+        let taken =
+            || room.entries.iter().zip(&room.ways).zip(&room.sites).filter_map(|((e, w), s)| s.map(|s| (*e, *w, s)));
+        let rate = shares[k] * solid.damping.min(MOST_DAMPING / dt);
+        let drift = drift(std::iter::once(myself).chain(taken().map(|(entry, way, site)| member(entry, way, site))));
+        *own = lattice.damping_force(rate, &drift, &myself);
+        for (entry, way, site) in taken() {
+            let half = 0.5 * shares[k] * lattice.force(solid.stiffness, &rotation, site, way);
+            others[entry] = half + lattice.damping_force(rate, &drift, &member(entry, way, site));
+            *own -= half;
+        }
+        found.pose
     }
-    room.sites.clear();
-    room.sites.resize(room.ways.len(), None);
-    let lattice = &solid.lattice;
-    let found = match_lattice(Level::detect(), lattice, previous, &room.ways, lattice.inside(), &mut room.sites);
-    let rotation = Mat3::from_quat(found.pose.rotation);
-    let near = around.of(place);
-    let member = |entry: usize, way: Vec3, site: Site| {
-        let j = index(near[entry / WIDTH][entry % WIDTH]);
-        Member { way, velocity: particles.velocity[j], mass: particles.mass[j], weight: lattice.weight(site) }
-    };
-    let myself = Member { way: Vec3::ZERO, velocity: particles.velocity[i], mass: particles.mass[i], weight: 1.0 };
-    let taken =
-        || room.entries.iter().zip(&room.ways).zip(&room.sites).filter_map(|((e, w), s)| s.map(|s| (*e, *w, s)));
-    let rate = solid.damping.min(MOST_DAMPING / dt);
-    let drift = drift(std::iter::once(myself).chain(taken().map(|(entry, way, site)| member(entry, way, site))));
-    *own = lattice.damping_force(rate, &drift, &myself);
-    for (entry, way, site) in taken() {
-        let half = 0.5 * lattice.force(solid.stiffness, &rotation, site, way);
-        others[entry] = half + lattice.damping_force(rate, &drift, &member(entry, way, site));
-        *own -= half;
-    }
-    found.pose
 }

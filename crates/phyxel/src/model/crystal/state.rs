@@ -1,6 +1,6 @@
 //! What the model tells of its bodies.
 
-use super::{CrystalModel, Derived};
+use super::{CrystalModel, Derived, reach};
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::grid::Surroundings;
@@ -31,9 +31,24 @@ impl CrystalModel {
         &[]
     }
 
+    /// Solid objects: those whose particles are matched with each other.
+    pub fn object_count(&self, particles: &Particles) -> usize {
+        let Some(derived) = &self.derived else { return self.count_at_first() };
+        let solid = |k: &usize| particles.phase[derived.indices[*k] as usize] == Phase::Solid;
+        let mut objects: Vec<u32> = (0..self.objects.len()).filter(solid).map(|k| self.objects[k]).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        objects.len()
+    }
+
+    /// Solid bodies, before the first step.
+    fn count_at_first(&self) -> usize {
+        self.bodies.iter().filter(|own| own.settings.phase == Phase::Solid).count()
+    }
+
     /// Products with the matrix that the last pressure took.
     pub fn pressure_rounds(&self) -> u32 {
-        self.solved.products
+        self.rounds
     }
 
     pub(crate) fn states(
@@ -45,7 +60,7 @@ impl CrystalModel {
     ) -> Vec<(BodyId, BodyState)> {
         let mut derived = self.derive(bodies, materials, particles);
         let points: Vec<Vec3> = derived.indices.iter().map(|&i| particles.position[i as usize]).collect();
-        derived.around = Surroundings::new(&points, derived.reach);
+        derived.around = Surroundings::new(&points, reach(&self.bodies, &derived));
         let found = parallel::map(derived.around.order.len(), GRAIN, |place| self.look(&derived, particles, place));
         let mut states = vec![BodyState::default(); self.bodies.len()];
         let mut parts: Vec<Parts> = self.bodies.iter().map(|own| Parts::new(own.count)).collect();
@@ -60,12 +75,15 @@ impl CrystalModel {
             for &other in derived.around.of(place).iter().flatten().filter(|&&other| other as usize > place) {
                 let k = derived.around.order[other as usize] as usize;
                 let j = derived.indices[k] as usize;
-                if derived.owners[k] as usize == owner && particles.position[i].distance(particles.position[j]) < near {
+                let both = [i, j].map(|i| particles.phase[i]) == [Phase::Solid; 2];
+                let apart = both && self.objects[k] != self.objects[derived.around.order[place] as usize];
+                let close = particles.position[i].distance(particles.position[j]) < near;
+                if derived.owners[k] as usize == owner && close && !apart {
                     parts[owner].unite([i, j].map(|i| (i - first) as u32));
                 }
             }
         }
-        let rounds = f64::from(self.solved.products);
+        let rounds = f64::from(self.rounds);
         let told = self.bodies.iter().zip(states).zip(parts);
         told.map(|((own, state), parts)| {
             (own.id, BodyState { pieces: parts.count(), solver_rounds: Some(rounds), ..state })
@@ -81,12 +99,12 @@ impl CrystalModel {
         if particles.phase[i] != Phase::Solid {
             return (0.0, 0.0);
         }
-        let solid = &derived.matter[owner as usize].solid;
+        let (solid, mine) = (&derived.matter[owner as usize].solid, self.objects[k]);
         let mut ways = Vec::new();
         for &other in around.of(place).iter().flatten().filter(|&&other| other as usize != place) {
             let k = around.order[other as usize] as usize;
             let j = derived.indices[k] as usize;
-            if derived.owners[k] == owner && particles.phase[j] == Phase::Solid {
+            if self.objects[k] == mine && particles.phase[j] == Phase::Solid {
                 ways.push(particles.position[j] - particles.position[i]);
             }
         }
