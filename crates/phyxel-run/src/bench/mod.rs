@@ -4,6 +4,7 @@
 //! is seen at once. Claims of speed are ratios of rows of one table, on one machine.
 
 mod continuum;
+mod crystal;
 mod limits;
 mod picture;
 mod shape;
@@ -79,7 +80,7 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 11] = [
+pub const ALL: [Benchmark; 13] = [
     Benchmark {
         name: "phyxels-source",
         about: "200 and 400 phyxels under skins of 10,000 and 20,000 vertices, explicit and implicit (the source's table 1)",
@@ -89,6 +90,16 @@ pub const ALL: [Benchmark; 11] = [
         name: "phyxels-scaling",
         about: "explicit steps of 10,000 and 1,000,000 phyxels beside the limits of the machine",
         run: continuum::scaling,
+    },
+    Benchmark {
+        name: "fluid-scaling",
+        about: "a cubic metre of water of 100,000 and 1,000,000 particles collapses",
+        run: crystal::fluid,
+    },
+    Benchmark {
+        name: "crystal-scaling",
+        about: "a spinning crystal of 100,000 and 1,000,000 particles",
+        run: crystal::solid,
     },
     Benchmark {
         name: "shape-source",

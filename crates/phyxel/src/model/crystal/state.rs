@@ -46,6 +46,15 @@ impl CrystalModel {
         self.bodies.iter().filter(|own| own.settings.phase == Phase::Solid).count()
     }
 
+    /// Neighbours of a particle in the last step, on the mean.
+    pub fn mean_neighbours(&self) -> f64 {
+        let Some(derived) = &self.derived else { return 0.0 };
+        let around = &derived.around;
+        let of = |place: usize| around.of(place).iter().flatten().filter(|&&other| other as usize != place).count();
+        let sum: usize = (0..around.order.len()).map(of).sum();
+        sum as f64 / around.order.len().max(1) as f64
+    }
+
     /// Products with the matrix that the last pressure took.
     pub fn pressure_rounds(&self) -> u32 {
         self.rounds
