@@ -332,11 +332,12 @@ impl Surroundings {
             (ends, near)
         });
         let mut all = Self { order: dots.iter().map(|dot| dot.particle).collect(), start: vec![0], near: Vec::new() };
-        for (ends, _) in &parts {
+        let (ends, near): (Vec<Vec<u32>>, Vec<Vec<[u32; WIDTH]>>) = parts.into_iter().unzip();
+        for ends in ends {
             let before = all.start.last().copied().unwrap_or(0);
             all.start.extend(ends.iter().map(|end| before + end));
         }
-        all.near = parts.into_iter().flat_map(|(_, near)| near).collect();
+        all.near = near.concat();
         all
     }
 

@@ -11,7 +11,7 @@
 mod visits;
 mod wall;
 
-pub use visits::{fill, press, spread_rate};
+pub use visits::{fill, press, smooth, spread_rate};
 pub use wall::Wall;
 
 use crate::Real;

@@ -24,6 +24,17 @@ at_every_level! {
     press = press_all [] [] (crowd: &Crowd, range: Range<usize>, pushes: &mut [[Real; 4]])
 }
 
+at_every_level! {
+    /// How velocities change that particles take on from their neighbours, m/s:
+    /// `sum_j (c_i + c_j)/2 2 m_j/(m_i + m_j) W_ij (v_j - v_i)`, which keeps momentum (`[Mon89]`).
+    ///
+    /// Here the fourth number of each point is its mass, negative for those that take nothing from each other (kg), and that of
+    /// each velocity is `c`, the part that is taken on times the volume (m3).
+    smooth = smooth_all [] [] (
+        crowd: &Crowd, range: Range<usize>, velocities: &[[Real; 4]], changes: &mut [[Real; 4]]
+    )
+}
+
 /// A particle in all lanes.
 #[inline(always)]
 fn all<L: Lanes>(row: &[Real; 4]) -> [L; 4] {
@@ -87,6 +98,34 @@ fn spread_rate_of_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, velocities: 
             total = total + volume * (left * left * left) * opening;
         }
         *rate = sum(total) * crowd.kernel.steep;
+    }
+}
+
+#[inline(always)]
+fn smooth_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, velocities: &[[Real; 4]], changes: &mut [[Real; 4]]) {
+    let kernel = &crowd.kernel;
+    for (i, change) in range.zip(changes) {
+        let own = all::<L>(&crowd.points[i]);
+        let mine = all::<L>(&velocities[i]);
+        let firm = L::zero().where_greater(own[3], L::splat(1.0), L::zero());
+        let heavy = own[3].max(L::zero() - own[3]);
+        let mut sums = [L::zero(); 3];
+        for near in crowd.around(i) {
+            let (way, mass, left) = ways::<L>(kernel, crowd.points, &own, near);
+            let [vx, vy, vz, part] = L::gather4(velocities, near);
+            let square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+            let weight = left * left * left * left * (L::splat(5.0) - L::splat(4.0) * left);
+            // Those that fill up are at no distance.
+            let weight = square.where_greater(L::zero(), weight, L::zero());
+            let loose = L::splat(1.0) - firm * L::zero().where_greater(mass, L::splat(1.0), L::zero());
+            let other = mass.max(L::zero() - mass);
+            let factor = (mine[3] + part) * other.div(heavy + other) * weight * loose;
+            sums[0] = sums[0] + factor * (vx - mine[0]);
+            sums[1] = sums[1] + factor * (vy - mine[1]);
+            sums[2] = sums[2] + factor * (vz - mine[2]);
+        }
+        let [x, y, z] = [sum(sums[0]), sum(sums[1]), sum(sums[2])].map(|s| s * kernel.top);
+        *change = [x, y, z, 0.0];
     }
 }
 
@@ -191,6 +230,40 @@ mod tests {
             assert!((0..3).all(|axis| close(pushes[i][axis], gradient[axis], size)), "{i}");
             assert!(close(squares[i], square, square), "{i}");
             assert!(close(rates[i], rate, 2.0 * size), "{i}: {} {rate}", rates[i]);
+        }
+    }
+
+    #[test]
+    fn smoothing_keeps_momentum_leaves_what_moves_alike_and_those_that_are_firm() {
+        let (count, kernel) = (300, Kernel::new(0.35));
+        let mut cloud = Cloud::new(count, kernel.support);
+        let masses: Vec<Real> = cloud.points.iter().map(|point| point[3]).collect();
+        cloud.points.iter_mut().enumerate().filter(|(i, _)| i % 3 == 0).for_each(|(_, point)| point[3] *= -1.0);
+        let part = |i: usize| 0.01 + 0.001 * (i % 7) as Real;
+        let run = |velocity: &dyn Fn(usize) -> Vec3| {
+            let rows: Vec<[Real; 4]> = (0..count).map(|i| velocity(i).extend(part(i)).to_array()).collect();
+            let found = Level::available().into_iter().map(|level| {
+                let mut changes = vec![[0.0; 4]; count];
+                smooth(level, &cloud.crowd(kernel), 0..count, &rows, &mut changes);
+                changes
+            });
+            let found: Vec<Vec<[Real; 4]>> = found.collect();
+            assert!(found.iter().all(|changes| *changes == found[0]));
+            found[0].iter().map(|[x, y, z, _]| Vec3::new(*x, *y, *z)).collect::<Vec<Vec3>>()
+        };
+        let changes = run(&velocity);
+        let gained: Vec3 = changes.iter().zip(&masses).map(|(change, mass)| *change * *mass).sum();
+        let size: Real = changes.iter().zip(&masses).map(|(change, mass)| change.length() * mass).sum();
+        assert!(size > 0.1 && gained.length() < 1e-5 * size, "{gained} of {size}");
+        assert!(run(&|_| Vec3::new(1.0, 2.0, 3.0)).iter().all(|change| *change == Vec3::ZERO));
+        for i in [0, 1, 2, 100] {
+            let mut expected = Vec3::ZERO;
+            for j in (0..count).filter(|&j| j != i && !(i % 3 == 0 && j % 3 == 0)) {
+                let weight = kernel.weight(place(&cloud.points, i).distance(place(&cloud.points, j)));
+                let share = masses[j] / (masses[i] + masses[j]);
+                expected += (velocity(j) - velocity(i)) * (share * (part(i) + part(j)) * weight);
+            }
+            assert!(changes[i].distance(expected) < 1e-5 * (1.0 + expected.length()), "{} {expected}", changes[i]);
         }
     }
 

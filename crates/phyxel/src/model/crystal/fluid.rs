@@ -8,7 +8,8 @@ use crate::parallel;
 use crate::particles::{Flags, Particles, Phase};
 use crate::step::StepContext;
 use glam::Vec3;
-use phyxel_laws::sph::Wall;
+use phyxel_laws::lanes::Level;
+use phyxel_laws::sph::{Crowd, Wall, smooth};
 
 /// How full places in a fluid are by the measure of closest packing: particles without order are nearer to some of their
 /// neighbours, which counts more than others being farther. With this a still fluid has the density of its material.
@@ -83,28 +84,26 @@ impl CrystalModel {
             return;
         }
         let order = &derived.around.order;
-        let now: &[[Real; 4]] = velocities;
-        let changes = parallel::map(order.len(), GRAIN, |place| {
-            let (k, mut sum) = (order[place] as usize, Vec3::ZERO);
-            let (i, own) = (derived.indices[k] as usize, derived.owners[k] as usize);
-            for &other in derived.around.of(place).iter().flatten() {
-                let k = order[other as usize] as usize;
-                let (j, theirs) = (derived.indices[k] as usize, derived.owners[k] as usize);
-                if particles.phase[i] != Phase::Fluid && particles.phase[j] != Phase::Fluid {
-                    continue;
-                }
-                let weight = derived.kernel.weight(particles.position[i].distance(particles.position[j]));
-                let volume = 0.5 * (derived.matter[own].volume + derived.matter[theirs].volume);
-                let share = 2.0 * particles.mass[j] / (particles.mass[i] + particles.mass[j]);
-                let rate = 0.5 * (rates[own] + rates[theirs]) * share * volume * weight;
-                let [a, b] = [now[other as usize], now[place]].map(|[x, y, z, _]| Vec3::new(x, y, z));
-                sum += (a - b) * rate;
-            }
-            sum
+        let points: Vec<[Real; 4]> = parallel::map(order.len(), GRAIN, |place| {
+            let i = derived.indices[order[place] as usize] as usize;
+            // Solids take nothing from each other.
+            let mass = if particles.phase[i] == Phase::Solid { -particles.mass[i] } else { particles.mass[i] };
+            particles.position[i].extend(mass).to_array()
         });
-        for (place, change) in changes.into_iter().enumerate() {
-            if !particles.flags[derived.indices[order[place] as usize] as usize].has(Flags::HELD) {
-                (0..3).for_each(|axis| velocities[place][axis] += change[axis]);
+        for (row, &k) in velocities.iter_mut().zip(order) {
+            let owner = derived.owners[k as usize] as usize;
+            row[3] = rates[owner] * derived.matter[owner].volume;
+        }
+        let (level, now) = (Level::detect(), &*velocities);
+        let around = &derived.around;
+        let crowd = Crowd { kernel: derived.kernel, points: &points, start: &around.start, near: &around.near };
+        let mut changes = vec![[0.0; 4]; order.len()];
+        parallel::for_each_chunk(&mut changes, GRAIN, |first, changes| {
+            smooth(level, &crowd, first..first + changes.len(), now, changes);
+        });
+        for ((row, change), &k) in velocities.iter_mut().zip(changes).zip(order) {
+            if !particles.flags[derived.indices[k as usize] as usize].has(Flags::HELD) {
+                (0..3).for_each(|axis| row[axis] += change[axis]);
             }
         }
     }
