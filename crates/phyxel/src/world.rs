@@ -280,6 +280,12 @@ impl World {
         })
     }
 
+    /// Pressure of the particles of a body of crystal or fluid in the last step, Pa; nothing for other bodies.
+    pub fn pressures(&self, body: BodyId) -> Vec<Real> {
+        let model = self.crystal_model();
+        model.map_or(Vec::new(), |model| model.pressures(body, &self.bodies, &self.materials, &self.particles))
+    }
+
     /// The shape-matching model, if a body uses it.
     pub fn shape_model(&self) -> Option<&crate::model::ShapeModel> {
         self.models.iter().find_map(|model| match model {

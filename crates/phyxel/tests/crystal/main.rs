@@ -8,7 +8,8 @@ mod refusals;
 mod solid;
 
 use common::body;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
+use phyxel::World;
 use phyxel::body::NewBody;
 use phyxel::material::Material;
 use phyxel::model::shape::ShapeSettings;
@@ -49,4 +50,16 @@ fn fluid(name: &str, size: Vec3, distance: f32) -> NewBody {
 /// Matter of a Young's modulus, without damping.
 fn elastic(young: f32) -> Material {
     Material { young_modulus: young.into(), poisson_ratio: 0.0, damping: 0.0, ..common::matter() }
+}
+
+/// Momentum and angular momentum of all particles.
+fn momenta(world: &World) -> (DVec3, DVec3) {
+    let particles = world.particles();
+    let mut sums = (DVec3::ZERO, DVec3::ZERO);
+    for ((x, v), m) in particles.position.iter().zip(&particles.velocity).zip(&particles.mass) {
+        let momentum = v.as_dvec3() * f64::from(*m);
+        sums.0 += momentum;
+        sums.1 += x.as_dvec3().cross(momentum);
+    }
+    sums
 }

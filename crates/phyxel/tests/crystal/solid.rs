@@ -1,8 +1,8 @@
 //! Crystals: rest, momentum, stiffness, bouncing.
 
 use crate::common::{DOWN, Random, floor, run, space, world};
-use crate::{crystal, elastic, packed};
-use glam::{DVec3, Quat, Vec3};
+use crate::{crystal, elastic, momenta, packed};
+use glam::{Quat, Vec3};
 use phyxel::World;
 use phyxel::body::{NewBody, Pose};
 use phyxel::command::{Command, Setting, Target};
@@ -25,17 +25,6 @@ fn an_ideal_crystal_turned_at_random_is_at_rest() {
         assert!(moved < 1e-6, "{support}: {moved}");
         assert!(world.frame().bodies[0].report.strain_max < 1e-5);
     }
-}
-
-fn momenta(world: &World) -> (DVec3, DVec3) {
-    let particles = world.particles();
-    let mut sums = (DVec3::ZERO, DVec3::ZERO);
-    for ((x, v), m) in particles.position.iter().zip(&particles.velocity).zip(&particles.mass) {
-        let momentum = v.as_dvec3() * f64::from(*m);
-        sums.0 += momentum;
-        sums.1 += x.as_dvec3().cross(momentum);
-    }
-    sums
 }
 
 #[test]

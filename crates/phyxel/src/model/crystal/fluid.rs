@@ -1,7 +1,7 @@
 //! From forces to velocities: smoothing, and pressure with walls.
 
 use super::pressure::Pressed;
-use super::{CrystalModel, Derived, GRAIN};
+use super::{CrystalModel, Derived, GRAIN, SMOOTH};
 use crate::Real;
 use crate::contact::Walls;
 use crate::parallel;
@@ -11,9 +11,8 @@ use glam::Vec3;
 use phyxel_laws::lanes::Level;
 use phyxel_laws::sph::{Crowd, Wall, smooth};
 
-/// How full places in a fluid are by the measure of closest packing: particles without order are nearer to some of their
-/// neighbours, which counts more than others being farther. With this a still fluid has the density of its material.
-pub(super) const FULL: Real = 1.075;
+/// Distance from walls at which particles lie, in particle distances: half of that between layers of a closest packing.
+const LAYER: Real = 0.4;
 /// Particles that are asked together whether an obstacle is near.
 const BLOCK: usize = 32;
 
@@ -46,11 +45,6 @@ impl CrystalModel {
             let solid = &derived.matter[derived.owners[order[place] as usize] as usize].solid;
             if is_solid(place) { solid.softness } else { 0.0 }
         });
-        // What has just frozen has no order yet.
-        let full = parallel::map(order.len(), GRAIN, |place| {
-            let share = self.shares[order[place] as usize];
-            share + (1.0 - share) * FULL
-        });
         let lightness = parallel::map(order.len(), GRAIN, |place| {
             let i = index(place);
             if held(i) { 0.0 } else { volume(place) / particles.mass[i] }
@@ -60,7 +54,6 @@ impl CrystalModel {
             kernel: derived.kernel,
             around: &derived.around,
             points: &points,
-            full: &full,
             lightness: &lightness,
             softness: &softness,
             walls: &found,
@@ -110,11 +103,9 @@ impl CrystalModel {
 }
 
 /// What obstacles fill around each particle.
-///
-/// The matter of a wall has a pressure of its own, that of the particle: walls count twice, once for the particle's place and
-/// once for their own.
 fn near_walls(walls: &Walls, points: &[[Real; 4]], derived: &Derived) -> Vec<Wall> {
     let reach = derived.kernel.support;
+    let layer = LAYER / SMOOTH * reach;
     let parts = parallel::map_ranges(points.len(), BLOCK, |range| {
         let places = || points[range.clone()].iter().map(|[x, y, z, _]| Vec3::new(*x, *y, *z));
         let corners = places().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
@@ -122,8 +113,7 @@ fn near_walls(walls: &Walls, points: &[[Real; 4]], derived: &Derived) -> Vec<Wal
         let around = |x: Vec3| {
             let mut wall = Wall::default();
             near.visit(x, reach, |distance, normal, velocity| {
-                let twice = wall.with(&derived.kernel, distance, normal, velocity);
-                wall = twice.with(&derived.kernel, distance, normal, velocity);
+                wall = wall.with(&derived.kernel, layer, distance, normal, velocity);
             });
             wall
         };

@@ -31,8 +31,6 @@ pub(super) struct Pressed<'a> {
     pub around: &'a Surroundings,
     /// Place (m) and volume (m3).
     pub points: &'a [[Real; 4]],
-    /// How full places may be, without unit.
-    pub full: &'a [Real],
     /// Volume over mass, m3/kg; 0 does not move.
     pub lightness: &'a [Real],
     /// How much fuller places get by a pascal, 1/Pa; 0 for what cannot be pressed.
@@ -112,7 +110,7 @@ impl Pressed<'_> {
             if steep > least { self.dt * self.lightness[i] * steep + self.softness[i] / self.dt } else { 0.0 }
         });
         let allowed = parallel::map(count, GRAIN, |i| {
-            let room = self.full[i] - filled[i][3] - self.walls[i].filled;
+            let room = 1.0 - filled[i][3] - self.walls[i].filled;
             let part = if self.softness[i] > 0.0 { 1.0 } else { part_taken(room) };
             part * room / self.dt + self.walls[i].carried
         });

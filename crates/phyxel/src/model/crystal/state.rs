@@ -19,16 +19,42 @@ const TOGETHER: Real = 1.3;
 const GRAIN: usize = 512;
 
 impl CrystalModel {
-    /// Pressure of the particles of a body in the last step, Pa.
-    pub fn pressures(&self, body: BodyId) -> &[Real] {
-        let mut first = 0;
-        for own in &self.bodies {
-            if own.id == body {
-                return &self.pressures[first..first + own.count];
+    /// Pressure that particles of a body pass on to each other, Pa: `sum_j (p_i + p_j)/2 V_j r |grad W|/3`, the mean of the forces
+    /// of the last step over the faces of a particle. Forces of walls are not in it.
+    pub(crate) fn pressures(
+        &self,
+        id: BodyId,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &Particles,
+    ) -> Vec<Real> {
+        let derived = self.derive_around(bodies, materials, particles);
+        let (order, kernel) = (&derived.around.order, &derived.kernel);
+        let passed = parallel::map(order.len(), GRAIN, |place| {
+            let k = order[place] as usize;
+            let mut sum = 0.0;
+            for &other in derived.around.of(place).iter().flatten().filter(|&&other| other as usize != place) {
+                let j = order[other as usize] as usize;
+                let at = |k: usize| particles.position[derived.indices[k] as usize];
+                let square = at(k).distance_squared(at(j));
+                let volume = derived.matter[derived.owners[j] as usize].volume;
+                sum -= (self.pressures[k] + self.pressures[j]) * volume * square * kernel.slope(square.sqrt());
             }
-            first += own.count;
-        }
-        &[]
+            sum / 6.0
+        });
+        let mut by_particle = vec![0.0; order.len()];
+        order.iter().zip(passed).for_each(|(&k, passed)| by_particle[k as usize] = passed);
+        let Some(place) = self.bodies.iter().position(|own| own.id == id) else { return Vec::new() };
+        let first: usize = self.bodies[..place].iter().map(|own| own.count).sum();
+        by_particle.drain(first..first + self.bodies[place].count).collect()
+    }
+
+    /// What follows from the present, with neighbours.
+    fn derive_around(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Derived {
+        let mut derived = self.derive(bodies, materials, particles);
+        let points: Vec<Vec3> = derived.indices.iter().map(|&i| particles.position[i as usize]).collect();
+        derived.around = Surroundings::new(&points, reach(&self.bodies, &derived));
+        derived
     }
 
     /// Solid objects: those whose particles are matched with each other.
@@ -67,9 +93,7 @@ impl CrystalModel {
         particles: &Particles,
         strains: &mut [Real],
     ) -> Vec<(BodyId, BodyState)> {
-        let mut derived = self.derive(bodies, materials, particles);
-        let points: Vec<Vec3> = derived.indices.iter().map(|&i| particles.position[i as usize]).collect();
-        derived.around = Surroundings::new(&points, reach(&self.bodies, &derived));
+        let derived = self.derive_around(bodies, materials, particles);
         let found = parallel::map(derived.around.order.len(), GRAIN, |place| self.look(&derived, particles, place));
         let mut states = vec![BodyState::default(); self.bodies.len()];
         let mut parts: Vec<Parts> = self.bodies.iter().map(|own| Parts::new(own.count)).collect();
