@@ -271,8 +271,8 @@ fn reach(bodies: &[CrystalBody], derived: &Derived) -> Real {
     solids.map(|(own, matter)| own.settings.support * matter.solid.distance).fold(derived.kernel.support, Real::max)
 }
 
-/// Faces that particles expose: `V |grad C|`, which adds up to the area of a surface, out of the matter. Nothing is exposed to
-/// walls, which are not in `C` here, but they let no heat of the air through either: a wall counts as surface.
+/// Faces that particles expose: `V |grad C|`, which adds up to the area of a surface, out of the matter. Walls are not in `C`
+/// here, so that matter along them counts as exposed.
 fn find_faces(derived: &Derived, particles: &Particles, conductivities: &[Real]) -> Vec<Face> {
     let order = &derived.around.order;
     let parts = parallel::map_ranges(order.len(), GRAIN, |range| {
