@@ -8,11 +8,15 @@
 //!
 //! which keeps momentum and angular momentum, and takes `sum_i p_i V_i dC_i/dt` of power.
 
+mod rub;
+mod tension;
 mod visits;
 mod wall;
 
-pub use visits::{fill, press, smooth, spread_rate};
-pub use wall::Wall;
+pub use rub::{Brace, brace, loosen, rub, swirl};
+pub use tension::{Attraction, attract};
+pub use visits::{fill, press, spread_rate};
+pub use wall::{Rim, Wall};
 
 use crate::Real;
 use crate::lanes::WIDTH;
@@ -29,6 +33,9 @@ pub struct Kernel {
     /// Of the gradient over the way at no distance, 1/m5; negative.
     steep: Real,
     inverse: Real,
+    /// `sum V |grad W|/r x^2` over a closest packing, or the integral for a plain kernel: without unit, near 1. Second derivatives
+    /// are sums over it.
+    moment: Real,
 }
 
 impl Kernel {
@@ -40,7 +47,7 @@ impl Kernel {
     /// With an integral other than 1.
     pub fn scaled(support: Real, integral: Real) -> Self {
         let top = integral * 21.0 / (2.0 * PI * support.powi(3));
-        Self { support, top, steep: -20.0 * top / (support * support), inverse: 1.0 / support }
+        Self { support, top, steep: -20.0 * top / (support * support), inverse: 1.0 / support, moment: integral }
     }
 
     /// Which finds closest packing of spheres exactly full: `distance` is that of their middles, `support` that of the kernel
@@ -49,16 +56,18 @@ impl Kernel {
         let plain = Self::new(support * distance);
         let (volume, step) = (distance.powi(3) / std::f32::consts::SQRT_2, distance / std::f32::consts::SQRT_2);
         let reach = (support * std::f32::consts::SQRT_2).ceil() as i32;
-        let mut sum = 0.0f64;
+        let (mut sum, mut squares) = (0.0f64, 0.0f64);
         for a in -reach..=reach {
             for b in -reach..=reach {
                 for c in (-reach..=reach).filter(|c| (a + b + c) % 2 == 0) {
                     let square = (a * a + b * b + c * c) as Real;
-                    sum += f64::from(volume * plain.weight(square.sqrt() * step));
+                    let apart = square.sqrt() * step;
+                    sum += f64::from(volume * plain.weight(apart));
+                    squares -= f64::from(volume * plain.slope(apart) * apart * apart);
                 }
             }
         }
-        Self::scaled(plain.support, (1.0 / sum) as Real)
+        Self { moment: (squares / (3.0 * sum)) as Real, ..Self::scaled(plain.support, (1.0 / sum) as Real) }
     }
 
     /// At a distance, 1/m3.
@@ -72,6 +81,11 @@ impl Kernel {
     pub fn slope(&self, distance: Real) -> Real {
         let left = (1.0 - distance * self.inverse).max(0.0);
         self.steep * left * left * left
+    }
+
+    /// `sum V |grad W|/r x^2` over a closest packing, without unit: what second derivatives are sums over.
+    pub fn moment(&self) -> Real {
+        self.moment
     }
 
     /// Integral over all space, without unit.
@@ -107,6 +121,69 @@ impl<'a> Crowd<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
+
+    /// A cloud with all neighbours.
+    pub(super) struct Cloud {
+        pub points: Vec<[Real; 4]>,
+        start: Vec<u32>,
+        near: Vec<Near>,
+    }
+
+    impl Cloud {
+        /// Without order.
+        pub fn new(count: usize, reach: Real) -> Self {
+            let mut state = 3u64;
+            let mut unit = || {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (state >> 40) as Real / (1u64 << 24) as Real
+            };
+            Self::of((0..count).map(|_| [unit(), unit(), unit(), 0.5 + unit()]).collect(), reach)
+        }
+
+        /// A closest packing around the origin, so many sites to each side.
+        pub fn packing(sites: i32, distance: Real, reach: Real) -> Self {
+            let (step, volume) = (distance / 2.0f32.sqrt(), distance.powi(3) / 2.0f32.sqrt());
+            let mut points = Vec::new();
+            for a in -sites..=sites {
+                for b in -sites..=sites {
+                    for c in (-sites..=sites).filter(|c| (a + b + c) % 2 == 0) {
+                        points.push([a as Real * step, b as Real * step, c as Real * step, volume]);
+                    }
+                }
+            }
+            Self::of(points, reach)
+        }
+
+        pub fn of(points: Vec<[Real; 4]>, reach: Real) -> Self {
+            let (mut start, mut near) = (vec![0], Vec::new());
+            let count = points.len();
+            for i in 0..count {
+                let close =
+                    |j: &u32| *j as usize != i && place(&points, *j as usize).distance(place(&points, i)) < reach;
+                let mut list: Vec<u32> = (0..count as u32).filter(close).collect();
+                list.resize(list.len().next_multiple_of(WIDTH), i as u32);
+                near.extend(list.chunks_exact(WIDTH).map(|eight| -> Near { std::array::from_fn(|k| eight[k]) }));
+                start.push(near.len() as u32);
+            }
+            Self { points, start, near }
+        }
+
+        /// Number of the particle at the origin.
+        pub fn middle(&self) -> usize {
+            (0..self.points.len())
+                .min_by(|&a, &b| place(&self.points, a).length().total_cmp(&place(&self.points, b).length()))
+                .unwrap_or(0)
+        }
+
+        pub fn crowd(&self, kernel: Kernel) -> Crowd<'_> {
+            Crowd { kernel, points: &self.points, start: &self.start, near: &self.near }
+        }
+    }
+
+    pub(super) fn place(points: &[[Real; 4]], i: usize) -> Vec3 {
+        Vec3::new(points[i][0], points[i][1], points[i][2])
+    }
 
     #[test]
     fn the_kernel_integrates_to_one_and_its_slope_is_its_derivative() {

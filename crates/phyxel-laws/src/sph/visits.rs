@@ -24,33 +24,22 @@ at_every_level! {
     press = press_all [] [] (crowd: &Crowd, range: Range<usize>, pushes: &mut [[Real; 4]])
 }
 
-at_every_level! {
-    /// How velocities change that particles take on from their neighbours, m/s:
-    /// `sum_j (c_i + c_j)/2 2 m_j/(m_i + m_j) W_ij (v_j - v_i)`, which keeps momentum (`[Mon89]`).
-    ///
-    /// Here the fourth number of each point is its mass, negative for those that take nothing from each other (kg), and that of
-    /// each velocity is `c`, the part that is taken on times the volume (m3).
-    smooth = smooth_all [] [] (
-        crowd: &Crowd, range: Range<usize>, velocities: &[[Real; 4]], changes: &mut [[Real; 4]]
-    )
-}
-
 /// A particle in all lanes.
 #[inline(always)]
-fn all<L: Lanes>(row: &[Real; 4]) -> [L; 4] {
+pub(super) fn all<L: Lanes>(row: &[Real; 4]) -> [L; 4] {
     [L::splat(row[0]), L::splat(row[1]), L::splat(row[2]), L::splat(row[3])]
 }
 
 /// Sum of eight numbers, in pairs.
 #[inline(always)]
-fn sum<L: Lanes>(lanes: L) -> Real {
+pub(super) fn sum<L: Lanes>(lanes: L) -> Real {
     let [a, b, c, d, e, f, g, h] = lanes.to_array();
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 /// Way from eight neighbours to a particle with the fourth number of each, and what is left of the support, as a part.
 #[inline(always)]
-fn ways<L: Lanes>(kernel: &Kernel, points: &[[Real; 4]], own: &[L; 4], near: &Near) -> ([L; 3], L, L) {
+pub(super) fn ways<L: Lanes>(kernel: &Kernel, points: &[[Real; 4]], own: &[L; 4], near: &Near) -> ([L; 3], L, L) {
     let [x, y, z, fourth] = L::gather4(points, near);
     let way = [own[0] - x, own[1] - y, own[2] - z];
     let square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
@@ -102,34 +91,6 @@ fn spread_rate_of_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, velocities: 
 }
 
 #[inline(always)]
-fn smooth_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, velocities: &[[Real; 4]], changes: &mut [[Real; 4]]) {
-    let kernel = &crowd.kernel;
-    for (i, change) in range.zip(changes) {
-        let own = all::<L>(&crowd.points[i]);
-        let mine = all::<L>(&velocities[i]);
-        let firm = L::zero().where_greater(own[3], L::splat(1.0), L::zero());
-        let heavy = own[3].max(L::zero() - own[3]);
-        let mut sums = [L::zero(); 3];
-        for near in crowd.around(i) {
-            let (way, mass, left) = ways::<L>(kernel, crowd.points, &own, near);
-            let [vx, vy, vz, part] = L::gather4(velocities, near);
-            let square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-            let weight = left * left * left * left * (L::splat(5.0) - L::splat(4.0) * left);
-            // Those that fill up are at no distance.
-            let weight = square.where_greater(L::zero(), weight, L::zero());
-            let loose = L::splat(1.0) - firm * L::zero().where_greater(mass, L::splat(1.0), L::zero());
-            let other = mass.max(L::zero() - mass);
-            let factor = (mine[3] + part) * other.div(heavy + other) * weight * loose;
-            sums[0] = sums[0] + factor * (vx - mine[0]);
-            sums[1] = sums[1] + factor * (vy - mine[1]);
-            sums[2] = sums[2] + factor * (vz - mine[2]);
-        }
-        let [x, y, z] = [sum(sums[0]), sum(sums[1]), sum(sums[2])].map(|s| s * kernel.top);
-        *change = [x, y, z, 0.0];
-    }
-}
-
-#[inline(always)]
 fn press_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, pushes: &mut [[Real; 4]]) {
     for (i, push) in range.zip(pushes) {
         let own = all::<L>(&crowd.points[i]);
@@ -148,45 +109,10 @@ fn press_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, pushes: &mut [[Real; 
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{Cloud, place};
     use super::*;
-    use crate::lanes::{Level, WIDTH};
+    use crate::lanes::Level;
     use glam::Vec3;
-
-    /// A cloud with all neighbours.
-    struct Cloud {
-        points: Vec<[Real; 4]>,
-        start: Vec<u32>,
-        near: Vec<Near>,
-    }
-
-    impl Cloud {
-        fn new(count: usize, reach: Real) -> Self {
-            let mut state = 3u64;
-            let mut unit = || {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                (state >> 40) as Real / (1u64 << 24) as Real
-            };
-            let points: Vec<[Real; 4]> = (0..count).map(|_| [unit(), unit(), unit(), 0.5 + unit()]).collect();
-            let (mut start, mut near) = (vec![0], Vec::new());
-            for i in 0..count {
-                let close =
-                    |j: &u32| *j as usize != i && place(&points, *j as usize).distance(place(&points, i)) < reach;
-                let mut list: Vec<u32> = (0..count as u32).filter(close).collect();
-                list.resize(list.len().next_multiple_of(WIDTH), i as u32);
-                near.extend(list.chunks_exact(WIDTH).map(|eight| -> Near { std::array::from_fn(|k| eight[k]) }));
-                start.push(near.len() as u32);
-            }
-            Self { points, start, near }
-        }
-
-        fn crowd(&self, kernel: Kernel) -> Crowd<'_> {
-            Crowd { kernel, points: &self.points, start: &self.start, near: &self.near }
-        }
-    }
-
-    fn place(points: &[[Real; 4]], i: usize) -> Vec3 {
-        Vec3::new(points[i][0], points[i][1], points[i][2])
-    }
 
     fn velocity(i: usize) -> Vec3 {
         Vec3::new((i as Real).sin(), (1.7 * i as Real).cos(), (2.3 * i as Real).sin())
@@ -230,40 +156,6 @@ mod tests {
             assert!((0..3).all(|axis| close(pushes[i][axis], gradient[axis], size)), "{i}");
             assert!(close(squares[i], square, square), "{i}");
             assert!(close(rates[i], rate, 2.0 * size), "{i}: {} {rate}", rates[i]);
-        }
-    }
-
-    #[test]
-    fn smoothing_keeps_momentum_leaves_what_moves_alike_and_those_that_are_firm() {
-        let (count, kernel) = (300, Kernel::new(0.35));
-        let mut cloud = Cloud::new(count, kernel.support);
-        let masses: Vec<Real> = cloud.points.iter().map(|point| point[3]).collect();
-        cloud.points.iter_mut().enumerate().filter(|(i, _)| i % 3 == 0).for_each(|(_, point)| point[3] *= -1.0);
-        let part = |i: usize| 0.01 + 0.001 * (i % 7) as Real;
-        let run = |velocity: &dyn Fn(usize) -> Vec3| {
-            let rows: Vec<[Real; 4]> = (0..count).map(|i| velocity(i).extend(part(i)).to_array()).collect();
-            let found = Level::available().into_iter().map(|level| {
-                let mut changes = vec![[0.0; 4]; count];
-                smooth(level, &cloud.crowd(kernel), 0..count, &rows, &mut changes);
-                changes
-            });
-            let found: Vec<Vec<[Real; 4]>> = found.collect();
-            assert!(found.iter().all(|changes| *changes == found[0]));
-            found[0].iter().map(|[x, y, z, _]| Vec3::new(*x, *y, *z)).collect::<Vec<Vec3>>()
-        };
-        let changes = run(&velocity);
-        let gained: Vec3 = changes.iter().zip(&masses).map(|(change, mass)| *change * *mass).sum();
-        let size: Real = changes.iter().zip(&masses).map(|(change, mass)| change.length() * mass).sum();
-        assert!(size > 0.1 && gained.length() < 1e-5 * size, "{gained} of {size}");
-        assert!(run(&|_| Vec3::new(1.0, 2.0, 3.0)).iter().all(|change| *change == Vec3::ZERO));
-        for i in [0, 1, 2, 100] {
-            let mut expected = Vec3::ZERO;
-            for j in (0..count).filter(|&j| j != i && !(i % 3 == 0 && j % 3 == 0)) {
-                let weight = kernel.weight(place(&cloud.points, i).distance(place(&cloud.points, j)));
-                let share = masses[j] / (masses[i] + masses[j]);
-                expected += (velocity(j) - velocity(i)) * (share * (part(i) + part(j)) * weight);
-            }
-            assert!(changes[i].distance(expected) < 1e-5 * (1.0 + expected.length()), "{} {expected}", changes[i]);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Walls: what lies behind a plane fills its part of a neighbourhood.
 
-use super::Kernel;
+use super::{Attraction, Kernel};
 use crate::Real;
 use glam::Vec3;
 
@@ -44,6 +44,44 @@ impl Wall {
             filled: self.filled + scale * part,
             slope: self.slope + here,
             carried: self.carried + here.dot(velocity),
+        }
+    }
+}
+
+/// What walls do to the fluid along them, beside pressure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rim {
+    /// Attraction by walls, over the strength of that between particles.
+    pub drawn: Vec3,
+    /// How firmly walls hold, over viscosity and volume, 1/m2.
+    pub hold: Real,
+    /// The same times the velocities of walls, 1/(m s).
+    pub carried: Vec3,
+}
+
+impl Rim {
+    /// Adds the half-space below a plane, as [`Wall::with`] has it, with its attraction. Fluid sticks to it unless it `slips`. Nearer
+    /// than `closest` (m) it is held no more firmly.
+    ///
+    /// Behind the wall velocities go on as a straight line that is the wall's at its surface: `v_i - (v_i - v_wall) z/d` at the
+    /// distance `z` from a particle that is at `d`. Rubbing with all of that is the force `-2 mu V (v_i - v_wall) P(d)/d`, where
+    /// `P` is what the kernel has on the plane.
+    #[must_use]
+    pub fn with(
+        self,
+        kernel: &Kernel,
+        attraction: &Attraction,
+        closest: Real,
+        (distance, normal): (Real, Vec3),
+        velocity: Vec3,
+        slips: bool,
+    ) -> Self {
+        let plane = -behind(distance / kernel.support)[1] / kernel.support;
+        let hold = if slips { 0.0 } else { 2.0 * plane / distance.max(closest) };
+        Self {
+            drawn: self.drawn - normal * attraction.of_wall(distance),
+            hold: self.hold + hold,
+            carried: self.carried + velocity * hold,
         }
     }
 }
@@ -95,5 +133,24 @@ mod tests {
             assert!((wall(distance).carried - 2.0 * wall(distance).slope.y).abs() < 1e-5);
         }
         assert_eq!(wall(0.21), Wall::default().with(&kernel, 0.05, 9.0, Vec3::Y, Vec3::ZERO));
+    }
+
+    #[test]
+    fn a_rim_holds_with_the_force_of_a_shear_flow_and_draws() {
+        let kernel = Kernel::new(0.2);
+        let attraction = Attraction::new(&kernel, 0.11);
+        let rim = |distance: Real, slips: bool| {
+            Rim::default().with(&kernel, &attraction, 1e-5, (distance, Vec3::Y), Vec3::X, slips)
+        };
+        // Layers that move as fast as they are far from the wall: what holds them is the viscosity.
+        let (count, mut sum) = (1000, 0.0);
+        for k in 0..count {
+            let distance = (k as Real + 0.5) * 0.2 / count as Real;
+            sum += rim(distance, false).hold * distance * 0.2 / count as Real;
+        }
+        assert!((sum - 1.0).abs() < 1e-4, "{sum}");
+        assert_eq!(rim(0.05, false).carried, Vec3::X * rim(0.05, false).hold);
+        assert_eq!(rim(0.05, false).drawn, Vec3::Y * -attraction.of_wall(0.05));
+        assert_eq!((rim(0.05, true).hold, rim(0.2, false)), (0.0, Rim { drawn: Vec3::NEG_Y * 0.0, ..Rim::default() }));
     }
 }

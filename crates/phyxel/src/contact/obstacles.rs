@@ -55,6 +55,8 @@ struct Moving<'a> {
     still: bool,
     /// Whether its own axes are the world's.
     upright: bool,
+    /// Whether it has no friction, so that fluids slip along it.
+    slips: bool,
 }
 
 /// Forms of all obstacles, ready for questions.
@@ -104,11 +106,11 @@ impl<'a> Walls<'a> {
 }
 
 impl NearWalls<'_> {
-    /// Calls `look` with the distance (m), the normal and the velocity (m/s) of each surface within reach of a point.
-    pub fn visit(&self, point: Vec3, reach: Real, mut look: impl FnMut(Real, Vec3, Vec3)) {
+    /// Calls `look` with each surface within reach of a point, its velocity (m/s), and whether fluids slip along it.
+    pub fn visit(&self, point: Vec3, reach: Real, mut look: impl FnMut(Nearness, Vec3, bool)) {
         for obstacle in &self.obstacles {
             if let Some(near) = obstacle.nearness(point, reach) {
-                look(near.distance, near.normal, obstacle.velocity_at(point, self.dt));
+                look(near, obstacle.velocity_at(point, self.dt), obstacle.slips);
             }
         }
     }
@@ -132,6 +134,7 @@ fn moving_obstacles<'a>(
                 end,
                 still: start == end,
                 upright: start.turn == Quat::IDENTITY,
+                slips: obstacle.friction == Friction::NONE,
             })
         })
         .collect()

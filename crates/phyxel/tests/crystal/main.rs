@@ -3,7 +3,9 @@
 mod change;
 #[path = "../common/mod.rs"]
 mod common;
+mod flow;
 mod fluid;
+mod heat;
 mod refusals;
 mod solid;
 

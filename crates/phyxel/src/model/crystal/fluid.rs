@@ -1,6 +1,7 @@
-//! From forces to velocities: smoothing, and pressure with walls.
+//! From forces to velocities: surface tension, viscosity, and pressure with walls.
 
 use super::pressure::Pressed;
+use super::rub::Rubbed;
 use super::{CrystalModel, Derived, GRAIN, SMOOTH};
 use crate::Real;
 use crate::contact::Walls;
@@ -9,15 +10,33 @@ use crate::particles::{Flags, Particles, Phase};
 use crate::step::StepContext;
 use glam::Vec3;
 use phyxel_laws::lanes::Level;
-use phyxel_laws::sph::{Crowd, Wall, smooth};
+use phyxel_laws::sph::{Crowd, Rim, Wall, attract, fill};
 
 /// Distance from walls at which particles lie, in particle distances: half of that between layers of a closest packing.
 const LAYER: Real = 0.4;
+/// Nearer than this, in particle distances, walls hold no more firmly.
+const CLOSEST: Real = 0.2;
 /// Particles that are asked together whether an obstacle is near.
 const BLOCK: usize = 32;
+/// How fast a particle that alone moves slows down, in viscosities over density and squares of distances: neighbours and a wall.
+const FASTEST_RUB: Real = 20.0;
+/// Part of a velocity that viscosity may take in a step as it is at its start.
+const WEAK: Real = 0.2;
+/// Viscosity of solids, Pa s, negative as they do not rub with each other: more than any fluid has.
+const FIRM: Real = -1.0e12;
+/// Rate of smoothing times the square of the particle distance over the viscosity (by density) that it acts as.
+const SMOOTHED: Real = 10.0;
+
+/// How full places are.
+pub(super) struct Fullness {
+    /// Sum of gradients, 1/m, and fullness.
+    pub filled: Vec<[Real; 4]>,
+    /// Sum of squares of gradients, 1/m2.
+    pub squares: Vec<Real>,
+}
 
 impl CrystalModel {
-    /// `v += dt (g + f/m)`, then what evens out the velocities of fluids, then pressure.
+    /// `v += dt (g + f/m)` with surface tension in `f`, then viscosity, then pressure.
     pub(crate) fn advance_velocities(
         &mut self,
         particles: &mut Particles,
@@ -28,38 +47,43 @@ impl CrystalModel {
         let Some(derived) = self.derived.take() else { return };
         let order = &derived.around.order;
         let index = |place: usize| derived.indices[order[place] as usize] as usize;
+        let matter = |place: usize| &derived.matter[derived.owners[order[place] as usize] as usize];
+        let is_solid = |place: usize| particles.phase[index(place)] == Phase::Solid;
         let held = |i: usize| particles.flags[i].has(Flags::HELD);
+        let points: Vec<[Real; 4]> = parallel::map(order.len(), GRAIN, |place| {
+            particles.position[index(place)].extend(matter(place).volume).to_array()
+        });
+        let (found, rims) = near_walls(walls, &points, &derived);
+        let fullness = measure(&derived, &points);
+        let tension = self.attract(&derived, particles, &points, &rims);
         let mut velocities: Vec<[Real; 4]> = parallel::map(order.len(), GRAIN, |place| {
             let i = index(place);
-            let pushed = before[i] + (context.gravity + particles.force[i] / particles.mass[i]) * context.dt;
+            let pull = tension.get(place).map_or(Vec3::ZERO, |[x, y, z, _]| Vec3::new(*x, *y, *z));
+            let force = particles.force[i] + pull;
+            let pushed = before[i] + (context.gravity + force / particles.mass[i]) * context.dt;
             (if held(i) { Vec3::ZERO } else { pushed }).extend(0.0).to_array()
         });
-        self.smooth(&derived, particles, &mut velocities, context.dt);
-        let volume = |place: usize| derived.matter[derived.owners[order[place] as usize] as usize].volume;
-        let points: Vec<[Real; 4]> = parallel::map(order.len(), GRAIN, |place| {
-            particles.position[index(place)].extend(volume(place)).to_array()
-        });
-        let found = near_walls(walls, &points, &derived);
-        let is_solid = |place: usize| particles.phase[index(place)] == Phase::Solid;
-        let softness = parallel::map(order.len(), GRAIN, |place| {
-            let solid = &derived.matter[derived.owners[order[place] as usize] as usize].solid;
-            if is_solid(place) { solid.softness } else { 0.0 }
-        });
+        let softness =
+            parallel::map(order.len(), GRAIN, |place| if is_solid(place) { matter(place).solid.softness } else { 0.0 });
         let lightness = parallel::map(order.len(), GRAIN, |place| {
             let i = index(place);
-            if held(i) { 0.0 } else { volume(place) / particles.mass[i] }
+            if held(i) { 0.0 } else { points[place][3] / particles.mass[i] }
         });
         let mut pressures: Vec<Real> = order.iter().map(|&k| self.pressures[k as usize]).collect();
         let pressed = Pressed {
             kernel: derived.kernel,
             around: &derived.around,
             points: &points,
+            filled: &fullness.filled,
+            squares: &fullness.squares,
             lightness: &lightness,
             softness: &softness,
             walls: &found,
             dt: context.dt,
         };
-        self.rounds = pressed.solve(&mut pressures, &mut velocities);
+        let work = pressed.begin(&pressures, &mut velocities);
+        self.rub(&derived, particles, (&points, &rims), &mut velocities, context.dt);
+        self.rounds = pressed.solve(work, &mut pressures, &mut velocities);
         self.fastest = 0.0;
         for (place, [x, y, z, _]) in velocities.into_iter().enumerate() {
             let velocity = Vec3::new(x, y, z);
@@ -70,54 +94,106 @@ impl CrystalModel {
         self.derived = Some(derived);
     }
 
-    /// Fluid particles take on the velocity of their neighbours, who get back what they give.
-    fn smooth(&self, derived: &Derived, particles: &Particles, velocities: &mut [[Real; 4]], dt: Real) {
-        let rates: Vec<Real> = self.bodies.iter().map(|body| 1.0 - libm::expf(-body.settings.smoothing * dt)).collect();
-        if rates.iter().all(|&rate| rate == 0.0) || !particles.phase.contains(&Phase::Fluid) {
-            return;
+    /// Force of surface tension by place, N; empty if there is none.
+    fn attract(&self, derived: &Derived, particles: &Particles, points: &[[Real; 4]], rims: &[Rim]) -> Vec<[Real; 4]> {
+        if derived.matter.iter().all(|matter| matter.tension == 0.0) {
+            return Vec::new();
         }
         let order = &derived.around.order;
-        let points: Vec<[Real; 4]> = parallel::map(order.len(), GRAIN, |place| {
-            let i = derived.indices[order[place] as usize] as usize;
-            // Solids take nothing from each other.
-            let mass = if particles.phase[i] == Phase::Solid { -particles.mass[i] } else { particles.mass[i] };
-            particles.position[i].extend(mass).to_array()
+        let strengths: Vec<Real> = parallel::map(order.len(), GRAIN, |place| {
+            let k = order[place] as usize;
+            let fluid = particles.phase[derived.indices[k] as usize] != Phase::Solid;
+            let tension = derived.matter[derived.owners[k] as usize].tension;
+            if fluid { derived.attraction.strength(tension) } else { -1.0 }
         });
-        for (row, &k) in velocities.iter_mut().zip(order) {
-            let owner = derived.owners[k as usize] as usize;
-            row[3] = rates[owner] * derived.matter[owner].volume;
-        }
-        let (level, now) = (Level::detect(), &*velocities);
-        let around = &derived.around;
-        let crowd = Crowd { kernel: derived.kernel, points: &points, start: &around.start, near: &around.near };
-        let mut changes = vec![[0.0; 4]; order.len()];
-        parallel::for_each_chunk(&mut changes, GRAIN, |first, changes| {
-            smooth(level, &crowd, first..first + changes.len(), now, changes);
-        });
-        for ((row, change), &k) in velocities.iter_mut().zip(changes).zip(order) {
-            if !particles.flags[derived.indices[k as usize] as usize].has(Flags::HELD) {
-                (0..3).for_each(|axis| row[axis] += change[axis]);
+        let (level, crowd) = (Level::detect(), crowd(derived, points));
+        let mut pulls = vec![[0.0; 4]; order.len()];
+        parallel::for_each_chunk(&mut pulls, GRAIN, |first, pulls| {
+            attract(level, &crowd, &derived.attraction, first..first + pulls.len(), &strengths, pulls);
+            for (i, pull) in (first..).zip(pulls) {
+                let drawn = rims[i].drawn * strengths[i].max(0.0);
+                (0..3).for_each(|axis| pull[axis] += drawn[axis]);
             }
+        });
+        pulls
+    }
+
+    /// Viscosity, with the smoothing of velocities as some more of it.
+    fn rub(
+        &mut self,
+        derived: &Derived,
+        particles: &Particles,
+        (points, rims): (&[[Real; 4]], &[Rim]),
+        velocities: &mut [[Real; 4]],
+        dt: Real,
+    ) {
+        let order = &derived.around.order;
+        let index = |place: usize| derived.indices[order[place] as usize] as usize;
+        let matter = |place: usize| &derived.matter[derived.owners[order[place] as usize] as usize];
+        let sticky = parallel::map(order.len(), GRAIN, |place| {
+            let i = index(place);
+            let fluid = particles.phase[i] != Phase::Solid;
+            if fluid { matter(place).viscosity(particles.enthalpy[i]) * points[place][3] } else { 0.0 }
+        });
+        let mut strongest: Real = 0.0;
+        for (place, row) in velocities.iter_mut().enumerate() {
+            let i = index(place);
+            row[3] = if particles.phase[i] == Phase::Solid {
+                FIRM
+            } else {
+                let matter = matter(place);
+                let smoothing = matter.smoothing * matter.density * matter.solid.distance.powi(2) / SMOOTHED;
+                let viscosity = sticky[place] / points[place][3] + smoothing;
+                strongest = strongest.max(viscosity / (matter.density * matter.solid.distance.powi(2)));
+                viscosity
+            };
         }
+        if strongest == 0.0 {
+            self.rubs = 0;
+            return;
+        }
+        let masses = parallel::map(order.len(), GRAIN, |place| {
+            let i = index(place);
+            if particles.flags[i].has(Flags::HELD) { 0.0 } else { particles.mass[i] }
+        });
+        let (kernel, around) = (derived.kernel, &derived.around);
+        let rubbed = Rubbed { kernel, around, points, masses: &masses, rims, sticky: &sticky, dt };
+        self.rubs = rubbed.apply(velocities, FASTEST_RUB * strongest * dt < WEAK);
     }
 }
 
-/// What obstacles fill around each particle.
-fn near_walls(walls: &Walls, points: &[[Real; 4]], derived: &Derived) -> Vec<Wall> {
+fn crowd<'a>(derived: &'a Derived, points: &'a [[Real; 4]]) -> Crowd<'a> {
+    Crowd { kernel: derived.kernel, points, start: &derived.around.start, near: &derived.around.near }
+}
+
+pub(super) fn measure(derived: &Derived, points: &[[Real; 4]]) -> Fullness {
+    let (mut filled, mut squares) = (vec![[0.0; 4]; points.len()], vec![0.0; points.len()]);
+    let (level, crowd) = (Level::detect(), crowd(derived, points));
+    let tasks: Vec<_> = (0..).step_by(GRAIN).zip(filled.chunks_mut(GRAIN).zip(squares.chunks_mut(GRAIN))).collect();
+    parallel::for_each_item(tasks, |(first, (filled, squares))| {
+        fill(level, &crowd, first..first + filled.len(), filled, squares);
+    });
+    Fullness { filled, squares }
+}
+
+/// What obstacles fill around each particle, and how they hold it.
+fn near_walls(walls: &Walls, points: &[[Real; 4]], derived: &Derived) -> (Vec<Wall>, Vec<Rim>) {
     let reach = derived.kernel.support;
-    let layer = LAYER / SMOOTH * reach;
+    let (layer, closest) = (LAYER / SMOOTH * reach, CLOSEST / SMOOTH * reach);
     let parts = parallel::map_ranges(points.len(), BLOCK, |range| {
         let places = || points[range.clone()].iter().map(|[x, y, z, _]| Vec3::new(*x, *y, *z));
         let corners = places().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         let near = walls.near(corners.0, corners.1, reach);
         let around = |x: Vec3| {
-            let mut wall = Wall::default();
-            near.visit(x, reach, |distance, normal, velocity| {
-                wall = wall.with(&derived.kernel, layer, distance, normal, velocity);
+            let (mut wall, mut rim) = (Wall::default(), Rim::default());
+            near.visit(x, reach, |at, velocity, slips| {
+                wall = wall.with(&derived.kernel, layer, at.distance, at.normal, velocity);
+                let plane = (at.distance, at.normal);
+                rim = rim.with(&derived.kernel, &derived.attraction, closest, plane, velocity, slips);
             });
-            wall
+            (wall, rim)
         };
-        places().map(around).collect::<Vec<Wall>>()
+        places().map(around).collect::<Vec<(Wall, Rim)>>()
     });
-    parts.concat()
+    parts.into_iter().flatten().unzip()
 }

@@ -7,25 +7,27 @@
 mod change;
 mod fluid;
 mod pressure;
+mod rub;
 mod settings;
 mod solid;
 mod state;
 
 pub use self::settings::{Change, CrystalSettings};
 
+use self::fluid::Fullness;
 use self::solid::{Lattices, Pulls, Solid};
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::grid::{Neighbourhood, Surroundings};
 use crate::heat::{Face, Link, Ways};
-use crate::material::Material;
+use crate::material::{Curve, Heat, Material};
 use crate::parallel;
 use crate::particles::{Particles, Phase};
 use crate::step::StepContext;
 use glam::{DMat3, Mat3, Quat, Vec3};
 use phyxel_laws::crystal::{Pose, nearest_site};
 use phyxel_laws::rotation::nearest_rotation;
-use phyxel_laws::sph::Kernel;
+use phyxel_laws::sph::{Attraction, Kernel};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,6 +40,9 @@ const SMOOTH: Real = 1.78;
 const FARTHEST: f64 = 0.4;
 /// Largest difference of particle distances that counts as none, as a part: that of rounded counts of particles.
 const ALIKE: Real = 0.1;
+/// Step over `sqrt(rho D^3/sigma)` in which surface tension is stable: pairs at their usual distance are as stiff as 8 of `sigma`,
+/// which makes the fastest swing of a particle among its neighbours 10 over that time, and of closer ones three times as fast.
+const RIPPLE: Real = 0.1;
 /// Samples that are looked at to tell whether they are a closest packing.
 const MOST_TRIED: usize = 2048;
 /// How far from them neighbours are looked at, in particle distances.
@@ -94,6 +99,8 @@ pub struct CrystalModel {
     next_object: u32,
     /// Products that the pressure of the last step took.
     rounds: u32,
+    /// Products that its viscosity took.
+    rubs: u32,
     #[serde(skip)]
     derived: Option<Box<Derived>>,
 }
@@ -102,6 +109,7 @@ pub struct CrystalModel {
 #[derive(Clone, Debug)]
 struct Derived {
     kernel: Kernel,
+    attraction: Attraction,
     matter: Vec<Matter>,
     /// Number of each particle in the world.
     indices: Vec<u32>,
@@ -124,6 +132,27 @@ struct Matter {
     is_solid: bool,
     /// Volume of a particle, m3.
     volume: Real,
+    /// kg/m3.
+    density: Real,
+    /// Pa s, over temperature.
+    viscosity: Curve,
+    heat: Heat,
+    /// Rate of smoothing, 1/s.
+    smoothing: Real,
+    /// Surface tension, N/m.
+    tension: Real,
+    /// Longest step in which it is stable, s.
+    ripple: f64,
+}
+
+impl Matter {
+    /// Viscosity at an enthalpy (J/kg), Pa s.
+    fn viscosity(&self, enthalpy: f64) -> Real {
+        match self.viscosity.points() {
+            [(_, viscosity)] => *viscosity,
+            _ => self.viscosity.at(self.heat.temperature(enthalpy)),
+        }
+    }
 }
 
 impl CrystalModel {
@@ -179,6 +208,7 @@ impl CrystalModel {
         let kernel = Kernel::for_packing(distance.max(Real::MIN_POSITIVE), SMOOTH);
         Derived {
             kernel,
+            attraction: Attraction::new(&kernel, distance.max(Real::MIN_POSITIVE)),
             indices: matter.iter().flat_map(|matter| matter.range.clone()).map(|i| i as u32).collect(),
             places: Vec::new(),
             owners: (0..).zip(&self.bodies).flat_map(|(place, own)| std::iter::repeat_n(place, own.count)).collect(),
@@ -195,6 +225,7 @@ impl CrystalModel {
         let distance = derived.matter.iter().map(|matter| matter.solid.distance).fold(Real::INFINITY, Real::min);
         let solids = derived.matter.iter().filter(|matter| matter.is_solid);
         let elastic = solids.map(|matter| matter.solid.stable).fold(f64::INFINITY, f64::min);
+        let elastic = derived.matter.iter().map(|matter| matter.ripple).fold(elastic, f64::min);
         let fastest = f64::from(self.fastest);
         if fastest > 0.0 { elastic.min(FARTHEST * f64::from(distance) / fastest) } else { elastic }
     }
@@ -227,7 +258,8 @@ impl CrystalModel {
         self.derived = Some(derived);
     }
 
-    /// Ways for heat between present neighbours: `2 k V_i V_j |grad W|/r`, which is `div(k grad T)` of smoothed particles (`[Bro85]`).
+    /// Ways for heat between present neighbours: `2 k V_i V_j |grad W|/r` over the moment of the kernel, which is `div(k grad T)` of
+    /// smoothed particles (`[Bro85]`), and over the mean fullness, as at surfaces there are fewer of them.
     pub(crate) fn find_ways(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         let Some(derived) = self.derived.as_deref_mut() else { return };
         let conductivities: Vec<Real> = self
@@ -236,6 +268,12 @@ impl CrystalModel {
             .map(|own| materials[bodies[own.id.0 as usize].material.0 as usize].heat.mean_conductivity())
             .collect();
         let (around, order) = (&derived.around, &derived.around.order);
+        let points: Vec<[Real; 4]> = parallel::map(order.len(), GRAIN, |place| {
+            let k = order[place] as usize;
+            let volume = derived.matter[derived.owners[k] as usize].volume;
+            particles.position[derived.indices[k] as usize].extend(volume).to_array()
+        });
+        let Fullness { filled, .. } = fluid::measure(derived, &points);
         let parts = parallel::map_ranges(order.len(), GRAIN, |range| {
             let mut links = Vec::new();
             for place in range {
@@ -248,7 +286,8 @@ impl CrystalModel {
                     let both = if a + b > 0.0 { 2.0 * a * b / (a + b) } else { 0.0 };
                     let apart = particles.position[i as usize].distance(particles.position[j as usize]);
                     let volumes = derived.matter[own].volume * derived.matter[theirs].volume;
-                    let conductance = -2.0 * both * volumes * derived.kernel.slope(apart);
+                    let full = 0.5 * (filled[place][3] + filled[other as usize][3]) * derived.kernel.moment();
+                    let conductance = -2.0 * both * volumes * derived.kernel.slope(apart) / full;
                     if conductance > 0.0 {
                         links.push(Link { particles: [i, j], conductance });
                     }
@@ -256,7 +295,7 @@ impl CrystalModel {
             }
             links
         });
-        let faces = find_faces(derived, particles, &conductivities);
+        let faces = find_faces(derived, &filled, &conductivities);
         derived.ways = Arc::new(Ways { links: parts.concat(), faces });
     }
 
@@ -271,26 +310,22 @@ fn reach(bodies: &[CrystalBody], derived: &Derived) -> Real {
     solids.map(|(own, matter)| own.settings.support * matter.solid.distance).fold(derived.kernel.support, Real::max)
 }
 
-/// Faces that particles expose: `V |grad C|`, which adds up to the area of a surface, out of the matter. Walls are not in `C`
-/// here, so that matter along them counts as exposed.
-fn find_faces(derived: &Derived, particles: &Particles, conductivities: &[Real]) -> Vec<Face> {
+/// Faces that particles expose, out of the matter: `2 V |grad C|` over the moment of the kernel. Particles are on one side of
+/// a surface only, where `C` falls by half: these add up to its area. Walls are not in `C` here, so that matter along
+/// them counts as exposed.
+fn find_faces(derived: &Derived, filled: &[[Real; 4]], conductivities: &[Real]) -> Vec<Face> {
     let order = &derived.around.order;
     let parts = parallel::map_ranges(order.len(), GRAIN, |range| {
         let mut faces = Vec::new();
         for place in range {
             let k = order[place] as usize;
-            let (i, own) = (derived.indices[k], derived.owners[k] as usize);
-            let mut sum = Vec3::ZERO;
-            for &other in derived.around.of(place).iter().flatten() {
-                let k = order[other as usize] as usize;
-                let way = particles.position[i as usize] - particles.position[derived.indices[k] as usize];
-                sum += way * (derived.matter[derived.owners[k] as usize].volume * derived.kernel.slope(way.length()));
-            }
-            let (steep, distance) = (sum.length(), derived.matter[own].solid.distance);
+            let own = derived.owners[k] as usize;
+            let gradient = Vec3::new(filled[place][0], filled[place][1], filled[place][2]);
+            let (steep, distance) = (gradient.length(), derived.matter[own].solid.distance);
             if steep * distance > EXPOSED {
                 let resistance = 0.5 * distance / conductivities[own].max(Real::MIN_POSITIVE);
-                let area = derived.matter[own].volume * steep;
-                faces.push(Face { particle: i, normal: -sum / steep, area, resistance });
+                let area = 2.0 * derived.matter[own].volume * steep / derived.kernel.moment();
+                faces.push(Face { particle: derived.indices[k], normal: -gradient / steep, area, resistance });
             }
         }
         faces
@@ -308,7 +343,21 @@ fn describe(own: &CrystalBody, bodies: &[Body], materials: &[Material], particle
         Phase::Solid => solid.lattice.volume(),
         Phase::Fluid | Phase::Gas => mass / material.density,
     };
-    Matter { range, solid, is_solid: false, volume }
+    let (tension, distance) = (material.fluid.surface_tension, body.spacing);
+    let ripple =
+        if tension > 0.0 { RIPPLE * (material.density * distance.powi(3) / tension).sqrt() } else { Real::INFINITY };
+    Matter {
+        range,
+        solid,
+        is_solid: false,
+        volume,
+        density: material.density,
+        viscosity: material.fluid.viscosity.clone(),
+        heat: material.heat,
+        smoothing: own.settings.smoothing,
+        tension,
+        ripple: ripple.into(),
+    }
 }
 
 /// The turn that takes a shape at rest nearest to where it is.

@@ -9,12 +9,14 @@ use crate::grid::Surroundings;
 use crate::parallel;
 use glam::Vec3;
 use phyxel_laws::lanes::Level;
-use phyxel_laws::sph::{Crowd, Kernel, Wall, fill, press, spread_rate};
+use phyxel_laws::sph::{Crowd, Kernel, Wall, press, spread_rate};
 
 /// Particles per task.
 const GRAIN: usize = 512;
-/// Part of what is too much, or of the last bit of room, that a step takes away. All at once would throw particles apart that a
+/// Rate at which what is too much is taken away, or the last bit of room, 1/s. All at once would throw particles apart that a
 /// rough start put together, and let still fluids fall and stop over and over again.
+const SETTLING: Real = 40.0;
+/// Most of it that a step takes away.
 const RELAXED: Real = 0.2;
 /// Room up to which that is so, and from which on all of it may be filled in a step.
 const LAST_ROOM: [Real; 2] = [0.02, 0.1];
@@ -24,6 +26,10 @@ const STEEP_ENOUGH: Real = 1e-2;
 const MOST_ROUNDS: u32 = 12;
 /// Mean part of a place's room by which places may be overfilled at the end of the step.
 const TOLERANCE: f64 = 1e-4;
+/// Part of the pressure that may be missing: in short steps a large part of it would move little.
+const MISSING: f64 = 0.01;
+/// Overfilling that cannot be told from rounding.
+const ROUNDING: f64 = 1e-6;
 
 /// Particles with what pressure needs to know of them, in the order of cells.
 pub(super) struct Pressed<'a> {
@@ -31,6 +37,10 @@ pub(super) struct Pressed<'a> {
     pub around: &'a Surroundings,
     /// Place (m) and volume (m3).
     pub points: &'a [[Real; 4]],
+    /// Sum of gradients, 1/m, and fullness of each place, without walls.
+    pub filled: &'a [[Real; 4]],
+    /// Sum of squares of gradients, 1/m2.
+    pub squares: &'a [Real],
     /// Volume over mass, m3/kg; 0 does not move.
     pub lightness: &'a [Real],
     /// How much fuller places get by a pascal, 1/Pa; 0 for what cannot be pressed.
@@ -41,7 +51,7 @@ pub(super) struct Pressed<'a> {
 }
 
 /// Columns that are worked on.
-struct Work {
+pub(super) struct Work {
     /// Places with volume times the pressure of a direction.
     loaded: Vec<[Real; 4]>,
     /// Sum of gradients with that of walls.
@@ -61,26 +71,22 @@ impl Pressed<'_> {
         Crowd { kernel: self.kernel, points, start: &self.around.start, near: &self.around.near }
     }
 
-    fn measure(&self) -> (Vec<[Real; 4]>, Vec<Real>) {
-        let count = self.points.len();
-        let (mut filled, mut squares) = (vec![[0.0; 4]; count], vec![0.0; count]);
-        let (level, crowd) = (Level::detect(), self.crowd(self.points));
-        let tasks: Vec<_> = (0..).step_by(GRAIN).zip(filled.chunks_mut(GRAIN).zip(squares.chunks_mut(GRAIN))).collect();
-        parallel::for_each_item(tasks, |(first, (filled, squares))| {
-            fill(level, &crowd, first..first + filled.len(), filled, squares);
-        });
-        (filled, squares)
-    }
-
-    /// Finds pressures (Pa), from those given, and changes velocities (m/s) by them. Returns the number of products it took.
-    pub fn solve(&self, pressures: &mut [Real], velocities: &mut [[Real; 4]]) -> u32 {
-        let mut work = self.begin(pressures);
-        let mut products = 0;
+    /// Changes velocities (m/s) by what pressures (Pa) of the last step would do in this one.
+    ///
+    /// Viscosity comes after it and before [`solve`](Self::solve): it sees velocities that are nearly those of the end of the step.
+    pub fn begin(&self, pressures: &[Real], velocities: &mut [[Real; 4]]) -> Work {
+        let mut work = self.prepare(pressures);
         self.push(&mut work);
         add(velocities, &work.change, 1.0);
+        work
+    }
+
+    /// Finds pressures, from those that velocities began with. Returns the number of products it took.
+    pub fn solve(&self, mut work: Work, pressures: &mut [Real], velocities: &mut [[Real; 4]]) -> u32 {
+        let mut products = 0;
         for _ in 0..MOST_ROUNDS {
             self.compare(&mut work, pressures, velocities);
-            if self.overfilling(&work) < TOLERANCE {
+            if self.is_done(&work, pressures) {
                 break;
             }
             products += self.descend(&mut work, pressures, velocities);
@@ -99,9 +105,9 @@ impl Pressed<'_> {
         products
     }
 
-    fn begin(&self, pressures: &[Real]) -> Work {
+    fn prepare(&self, pressures: &[Real]) -> Work {
         let count = self.points.len();
-        let (filled, squares) = self.measure();
+        let (filled, squares) = (self.filled, self.squares);
         let slope = |i: usize| Vec3::new(filled[i][0], filled[i][1], filled[i][2]) + self.walls[i].slope;
         let slopes = parallel::map(count, GRAIN, slope);
         let least = STEEP_ENOUGH / (self.kernel.support * self.kernel.support);
@@ -111,7 +117,7 @@ impl Pressed<'_> {
         });
         let allowed = parallel::map(count, GRAIN, |i| {
             let room = 1.0 - filled[i][3] - self.walls[i].filled;
-            let part = if self.softness[i] > 0.0 { 1.0 } else { part_taken(room) };
+            let part = if self.softness[i] > 0.0 { 1.0 } else { part_taken(room, self.dt) };
             part * room / self.dt + self.walls[i].carried
         });
         let mut work = Work {
@@ -175,11 +181,21 @@ impl Pressed<'_> {
         work.beyond = beyond;
     }
 
-    fn overfilling(&self, work: &Work) -> f64 {
+    /// Whether what is left is little, as room and as pressure.
+    fn is_done(&self, work: &Work, pressures: &[Real]) -> bool {
         let sums = parallel::map_ranges(work.beyond.len(), GRAIN, |range| {
-            work.beyond[range].iter().map(|&beyond| f64::from(beyond.max(0.0))).sum::<f64>()
+            let mut sum = [0.0f64; 3];
+            for i in range.filter(|&i| work.diagonal[i] > 0.0) {
+                let beyond = f64::from(work.beyond[i].max(0.0));
+                let missing = beyond / f64::from(work.diagonal[i]);
+                sum = [sum[0] + beyond, sum[1] + missing, sum[2] + f64::from(pressures[i])];
+            }
+            sum
         });
-        sums.into_iter().sum::<f64>() * f64::from(self.dt) / work.beyond.len().max(1) as f64
+        let [beyond, missing, there] =
+            sums.into_iter().fold([0.0; 3], |sum, part| [sum[0] + part[0], sum[1] + part[1], sum[2] + part[2]]);
+        let overfilled = beyond * f64::from(self.dt) / work.beyond.len().max(1) as f64;
+        overfilled < TOLERANCE && (missing < MISSING * there || overfilled < ROUNDING)
     }
 
     /// Conjugate gradients among the places under pressure or about to be. Returns the number of products.
@@ -248,9 +264,9 @@ impl Pressed<'_> {
 }
 
 /// Part of some room that may be filled in a step, and of too little of it that is made.
-fn part_taken(room: Real) -> Real {
-    let [last, enough] = LAST_ROOM;
-    (RELAXED + (1.0 - RELAXED) * (room - last) / (enough - last)).clamp(RELAXED, 1.0)
+fn part_taken(room: Real, dt: Real) -> Real {
+    let ([last, enough], relaxed) = (LAST_ROOM, (SETTLING * dt).min(RELAXED));
+    (relaxed + (1.0 - relaxed) * (room - last) / (enough - last)).clamp(relaxed, 1.0)
 }
 
 fn add(rows: &mut [[Real; 4]], more: &[[Real; 4]], times: Real) {

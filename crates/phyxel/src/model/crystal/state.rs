@@ -86,6 +86,11 @@ impl CrystalModel {
         self.rounds
     }
 
+    /// Products with the matrix that the last viscosity took.
+    pub fn viscosity_rounds(&self) -> u32 {
+        self.rubs
+    }
+
     pub(crate) fn states(
         &self,
         bodies: &[Body],
