@@ -1,7 +1,7 @@
 //! Fluids: hydrostatics, walls, repeatability.
 
 use crate::common::{DOWN, run, space, world};
-use crate::{crystal, elastic, fluid, momenta};
+use crate::{crystal, elastic, fluid, momenta, slope_of};
 use glam::{Quat, Vec3};
 use phyxel::body::{BodyId, NewBody, Pose};
 use phyxel::checkpoint::{decode, encode};
@@ -10,7 +10,7 @@ use phyxel::obstacle::{Geometry, Obstacle};
 use phyxel::{World, parallel};
 
 /// Floor and walls of a tank around the origin, open above.
-fn tank(world: &mut World, width: f32, depth: f32) {
+pub fn tank(world: &mut World, width: f32, depth: f32) {
     let walls = [
         ("floor", Vec3::Y, Vec3::ZERO),
         ("left", Vec3::X, Vec3::X * (-0.5 * width)),
@@ -24,18 +24,18 @@ fn tank(world: &mut World, width: f32, depth: f32) {
     }
 }
 
-fn placed(body: NewBody, at: Vec3) -> NewBody {
+pub fn placed(body: NewBody, at: Vec3) -> NewBody {
     NewBody { pose: Pose { at, turn: Quat::IDENTITY }, ..body }
 }
 
-fn frames(world: &mut World, count: usize) {
+pub fn frames(world: &mut World, count: usize) {
     for _ in 0..count {
         world.advance_frame().unwrap();
     }
 }
 
 /// Water in a tank of its own width.
-fn pool() -> World {
+pub fn pool() -> World {
     let mut world = world(elastic(0.0), DOWN);
     tank(&mut world, 0.6, 0.6);
     world.add_body(placed(fluid("water", Vec3::new(0.54, 0.9, 0.54), 0.05), Vec3::new(0.0, 0.48, 0.0))).unwrap();
@@ -48,19 +48,13 @@ fn a_still_pool_has_its_volume_and_the_pressure_of_its_depth() {
     let count = world.particles().len();
     let height = count as f32 * 0.05f32.powi(3) / 2.0f32.sqrt() / 0.36;
     frames(&mut world, 90);
-    // The slope of pressure over height inside, by least squares.
     let (frames, mut slope) = (30, 0.0);
     for _ in 0..frames {
         world.advance_frame().unwrap();
         let inside = |x: &Vec3| x.x.abs().max(x.z.abs()) < 0.2 && x.y > 0.15 && x.y < 0.6;
         let pressures = world.pressures(BodyId(0));
         let there = world.particles().position.iter().zip(pressures).filter(|(x, _)| inside(x));
-        let (mut n, mut y, mut p, mut yy, mut yp) = (0.0, 0.0, 0.0, 0.0, 0.0);
-        for (x, pressure) in there {
-            let (height, pressure) = (f64::from(x.y), f64::from(pressure));
-            (n, y, p, yy, yp) = (n + 1.0, y + height, p + pressure, yy + height * height, yp + height * pressure);
-        }
-        slope += (n * yp - y * p) / (n * yy - y * y) / f64::from(frames);
+        slope += slope_of(there.map(|(x, p)| (f64::from(x.y), f64::from(p)))) / f64::from(frames);
     }
     let middle = 2.0 * world.particles().position.iter().map(|x| x.y).sum::<f32>() / count as f32;
     let speed = world.particles().velocity.iter().map(|v| v.length()).sum::<f32>() / count as f32;

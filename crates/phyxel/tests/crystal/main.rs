@@ -1,6 +1,7 @@
 //! Crystals and fluids against theory.
 
 mod change;
+mod chart;
 #[path = "../common/mod.rs"]
 mod common;
 mod flow;
@@ -8,6 +9,7 @@ mod fluid;
 mod heat;
 mod refusals;
 mod solid;
+mod table;
 
 use common::body;
 use glam::{DVec3, Vec3};
@@ -64,4 +66,13 @@ fn momenta(world: &World) -> (DVec3, DVec3) {
         sums.1 += x.as_dvec3().cross(momentum);
     }
     sums
+}
+
+/// Slope of a line through points, by least squares.
+fn slope_of(points: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (mut n, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (a, b) in points {
+        (n, x, y, xx, xy) = (n + 1.0, x + a, y + b, xx + a * a, xy + a * b);
+    }
+    (n * xy - x * y) / (n * xx - x * x)
 }
