@@ -5,7 +5,7 @@ use crate::body::BodyId;
 use crate::command::{Command, Drag, Region, Setting, Target};
 use crate::error::{StepError, WorldError};
 use crate::material::Heat;
-use crate::particles::Flags;
+use crate::particles::{Flags, Particles};
 use crate::step::StepContext;
 use crate::world::World;
 use glam::Vec3;
@@ -44,6 +44,8 @@ impl World {
             }
             Command::Cut { body, point, normal } => self.cut(&body, point, normal),
             Command::Add(body) => self.add_body(*body).map(|_| ()),
+            Command::Emit(emitter) => self.emit(emitter),
+            Command::Drain(drain) => self.drain(drain),
             Command::Remove { body } => {
                 let id = self.body_named(&body)?;
                 self.remove_body(id);
@@ -54,14 +56,14 @@ impl World {
 
     /// Particles of a body that a region means.
     fn particles_in(&self, id: BodyId, region: &Region) -> Vec<usize> {
-        region.particles(self.bodies[id.0 as usize].range(), &self.particles.rest)
+        region.particles(self.bodies[id.0 as usize].range(), &self.particles)
     }
 
     fn push(&mut self, body: &str, region: &Region, velocity: Vec3) -> Result<(), WorldError> {
         finite(velocity, || format!("push on body \"{body}\""), "velocity")?;
         let id = self.body_named(body)?;
         for i in self.particles_in(id, region) {
-            if !self.particles.flags[i].has(Flags::HELD) {
+            if !self.particles.is_led(i) {
                 self.particles.velocity[i] += velocity;
             }
         }
@@ -95,8 +97,8 @@ impl World {
     fn drag(&mut self, drag: Drag) -> Result<(), WorldError> {
         let id = self.body_named(&drag.body)?;
         let owner = || format!("drag of body \"{}\"", drag.body);
-        let count = self.bodies[id.0 as usize].len();
-        WorldError::require((drag.sample as usize) < count, owner, "sample", drag.sample, "one of the body's samples")?;
+        let found = self.particles.find(self.bodies[id.0 as usize].range(), drag.sample);
+        WorldError::require(found.is_some(), owner, "sample", drag.sample, "one of the body's samples")?;
         finite(drag.to, owner, "to")?;
         WorldError::require(drag.tau.is_finite() && drag.tau > 0.0, owner, "tau", drag.tau, "positive")?;
         WorldError::require(drag.limit >= 0.0, owner, "limit", drag.limit, "at least 0")?;
@@ -129,6 +131,8 @@ impl World {
             Target::Obstacle(name) => self.set_obstacle(&name, setting),
             Target::Material(name) => self.set_material(&name, setting),
             Target::Heating(name) => self.set_heating(&name, setting),
+            Target::Emitter(name) => self.set_emitter(&name, setting),
+            Target::Drain(name) => self.set_drain(&name, setting),
         }
     }
 
@@ -140,8 +144,9 @@ impl World {
             Setting::Temperature(temperature) => return self.warm(name, &Region::All, temperature),
             Setting::Velocity(velocity) => {
                 finite(velocity, owner, "velocity")?;
-                for i in range.filter(|&i| !self.particles.flags[i].has(Flags::HELD)) {
-                    self.particles.velocity[i] = velocity;
+                for i in range {
+                    let led = self.particles.is_led(i);
+                    self.particles.velocity[i] = if led { self.particles.velocity[i] } else { velocity };
                 }
                 return Ok(());
             }
@@ -275,7 +280,8 @@ fn check_model_setting(setting: &Setting, owner: impl Fn() -> String) -> Result<
 
 impl Region {
     /// Those of a body's particles that are meant.
-    pub(crate) fn particles(&self, body: Range<usize>, rest: &[Vec3]) -> Vec<usize> {
+    pub(crate) fn particles(&self, body: Range<usize>, particles: &Particles) -> Vec<usize> {
+        let rest = &particles.rest;
         match self {
             Self::All => body.collect(),
             Self::Box { min, max } => {
@@ -283,8 +289,7 @@ impl Region {
             }
             Self::Ball { centre, radius } => body.filter(|&i| rest[i].distance(*centre) <= *radius).collect(),
             Self::Samples(samples) => {
-                let there = samples.iter().filter(|&&sample| (sample as usize) < body.len());
-                there.map(|&sample| body.start + sample as usize).collect()
+                samples.iter().filter_map(|&sample| particles.find(body.clone(), sample)).collect()
             }
         }
     }

@@ -52,6 +52,15 @@ impl Pose {
     }
 }
 
+/// A particle that may join a body.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Grain {
+    /// kg.
+    pub mass: Real,
+    /// Radius of its contact sphere, m.
+    pub radius: Real,
+}
+
 /// What a body is, apart from its particles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Body {
@@ -61,8 +70,14 @@ pub struct Body {
     pub model: ModelKind,
     /// What it is made of.
     pub material: MaterialId,
-    /// Its particles: always one run of the store.
+    /// Its particles: always one run of the store, which may be empty.
     pub particles: Range<u32>,
+    /// Whether it has been taken out of the world. A body without particles may still get some from an emitter.
+    pub removed: bool,
+    /// Particles it ever had: the number of the next one that joins it.
+    pub born: u32,
+    /// What a particle is like that joins it.
+    pub grain: Grain,
     /// Distance of its samples, m.
     pub spacing: Real,
     /// Temperature at which its rest shape has the size it was given: the one it came with.
@@ -84,7 +99,7 @@ impl Body {
         self.particles.len()
     }
 
-    /// Whether it has been removed.
+    /// Whether it has no particles, at the moment or for good.
     pub fn is_empty(&self) -> bool {
         self.particles.is_empty()
     }
@@ -99,7 +114,7 @@ pub struct NewBody {
     pub material: String,
     /// Model and its settings.
     pub model: ModelSettings,
-    /// Sample positions in the body's own frame at rest, m.
+    /// Sample positions in the body's own frame at rest, m; a fluid that an emitter pours in may have none.
     pub samples: Vec<Vec3>,
     /// Where the samples are at the start, in the own frame, if not at rest, m.
     pub start: Option<Vec<Vec3>>,
@@ -126,6 +141,19 @@ pub struct NewBody {
 }
 
 impl NewBody {
+    /// What particles are like that join it: as those it has, or as those of a closest packing.
+    pub(crate) fn grain(&self, material: &Material) -> Grain {
+        let packed = f64::from(self.spacing).powi(3) * std::f64::consts::FRAC_1_SQRT_2;
+        let (volume, count) = if self.samples.is_empty() { (packed, 1) } else { (self.volume, self.samples.len()) };
+        let mass = f64::from(material.density) * volume / count as f64;
+        Grain { mass: mass as Real, radius: self.contact_radius() }
+    }
+
+    /// Radius of its contact spheres, m.
+    pub(crate) fn contact_radius(&self) -> Real {
+        self.radius.unwrap_or(0.5 * self.spacing)
+    }
+
     /// Mass of each particle, kg: all the same, but for springs, where every cell gives an eighth to each of its corners, and
     /// for phyxels, which have the mass of the volume they stand for.
     pub fn particle_masses(&self, material: &Material) -> Vec<Real> {

@@ -5,6 +5,8 @@
 
 use crate::Real;
 use crate::body::NewBody;
+use crate::drain::Drain;
+use crate::emitter::Emitter;
 use crate::heating::{Exchange, Radiation};
 use crate::material::{Curve, Friction, Plasticity};
 use crate::model::continuum::Integration;
@@ -15,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// A change to a world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
-    /// Changes one setting of a body, an obstacle, a material, a heating or the world.
+    /// Changes one setting of a body, an obstacle, a material, a heating, an emitter, a drain or the world.
     Set {
         /// What to change; [`Target::World`] for gravity.
         target: Target,
@@ -67,6 +69,10 @@ pub enum Command {
     },
     /// Adds a body.
     Add(Box<NewBody>),
+    /// Starts an emitter, in the place of the one of its name if there is one.
+    Emit(Emitter),
+    /// Starts a drain, in the place of the one of its name if there is one.
+    Drain(Drain),
     /// Removes a body with all its particles.
     Remove {
         /// Name of a body.
@@ -87,6 +93,10 @@ pub enum Target {
     Material(String),
     /// A heating, by name.
     Heating(String),
+    /// An emitter, by name.
+    Emitter(String),
+    /// A drain, by name.
+    Drain(String),
 }
 
 /// A setting that may change at run time, with its new value.
@@ -94,10 +104,12 @@ pub enum Target {
 pub enum Setting {
     /// World: m/s2.
     Gravity(Vec3),
-    /// Body, obstacle or heating: temperature in the scene's scale.
+    /// Body, obstacle, heating or what comes out of an emitter: temperature in the scene's scale.
     Temperature(Real),
     /// Body: the velocity of all its particles, m/s.
     Velocity(Vec3),
+    /// Emitter: speed of its stream, m/s.
+    Speed(Real),
     /// Body: name of the material it is made of from now on.
     Material(String),
     /// Body: kinds of deformation.
@@ -122,7 +134,7 @@ pub enum Setting {
     Restitution(Real),
     /// Obstacle: Pa.
     Stickiness(Real),
-    /// Obstacle: whether it is there. Heating: whether it works.
+    /// Obstacle: whether it is there. Heating, emitter or drain: whether it works.
     Active(bool),
     /// Material: Young's modulus, Pa.
     YoungModulus(Curve),
@@ -169,6 +181,7 @@ impl Setting {
             Self::Gravity(_) => "gravity",
             Self::Temperature(_) => "temperature",
             Self::Velocity(_) => "velocity",
+            Self::Speed(_) => "speed",
             Self::Material(_) => "material",
             Self::Mode(_) => "mode",
             Self::Beta(_) => "beta",
@@ -219,7 +232,7 @@ pub enum Region {
         /// m.
         radius: Real,
     },
-    /// By number within the body.
+    /// By number within the body, as given at birth.
     Samples(Vec<u32>),
 }
 

@@ -10,7 +10,7 @@ pub enum WorldError {
     /// Two things of one kind share a name.
     #[error("there are two {kind} named \"{name}\"; give each a name of its own")]
     DuplicateName {
-        /// "bodies", "materials", "obstacles" or "heatings".
+        /// "bodies", "materials", "obstacles", "heatings", "emitters" or "drains".
         kind: &'static str,
         /// The name.
         name: String,
@@ -18,7 +18,7 @@ pub enum WorldError {
     /// A name that nothing has.
     #[error("there is no {kind} named \"{name}\"; known: {known}")]
     Unknown {
-        /// "body", "material", "obstacle" or "heating".
+        /// "body", "material", "obstacle", "heating", "emitter" or "drain".
         kind: &'static str,
         /// The name asked for.
         name: String,
@@ -37,6 +37,24 @@ pub enum WorldError {
         /// What it must be.
         must: &'static str,
     },
+    /// An emitter whose mouth lets no particle through.
+    #[error(
+        "emitter \"{emitter}\": its mouth of {area:.3e} m2 is narrower than a particle of spacing {spacing} m; make the mouth wider or the spacing smaller"
+    )]
+    #[allow(missing_docs)]
+    NarrowMouth { emitter: String, area: f64, spacing: f32 },
+    /// An emitter in or at an obstacle.
+    #[error(
+        "emitter \"{emitter}\": its mouth is {distance} m from obstacle \"{obstacle}\" (less than 0 is inside), but must be {needed} m away or more; move it out, or make it narrower"
+    )]
+    #[allow(missing_docs)]
+    BlockedMouth { emitter: String, obstacle: String, distance: f32, needed: f32 },
+    /// A body of crystal or fluid that starts outside the world's bounds.
+    #[error(
+        "body \"{body}\": {count} of its particles start outside the world's bounds and would be removed at once; move it, or make the bounds wider"
+    )]
+    #[allow(missing_docs)]
+    OutOfBounds { body: String, count: usize },
     /// A body without samples.
     #[error("body \"{body}\" has no particles; make its shape larger or its spacing smaller")]
     EmptyBody {
@@ -145,6 +163,12 @@ pub enum StepError {
         /// Time at the start of the step, s.
         time: f64,
     },
+    /// A stream goes too far in a step.
+    #[error(
+        "at {time:.6} s a step of {dt} s is too long for the stream of emitter \"{emitter}\" at {speed} m/s; take smaller steps, or make it slower"
+    )]
+    #[allow(missing_docs)]
+    TooFast { emitter: String, speed: Real, dt: Real, time: f64 },
     /// The step itself makes no sense.
     #[error("a time step of {dt} s is not a positive number")]
     BadStep {

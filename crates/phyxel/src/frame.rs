@@ -9,6 +9,7 @@ use crate::obstacle::Geometry;
 use crate::particles::Phase;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -141,8 +142,52 @@ pub struct Energy {
     pub heat: f64,
 }
 
-/// Sums over the world.
+/// Matter that came or went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Amount {
+    /// Particles.
+    pub particles: u64,
+    /// kg.
+    pub mass: f64,
+    /// Enthalpy, counted from temperature 0, J.
+    pub heat: f64,
+}
+
+impl Amount {
+    /// Adds so many particles of a mass (kg) and an enthalpy (J/kg) each.
+    pub(crate) fn add(&mut self, particles: u64, mass: f64, enthalpy: f64) {
+        let mass = particles as f64 * mass;
+        *self =
+            Self { particles: self.particles + particles, mass: self.mass + mass, heat: self.heat + mass * enthalpy };
+    }
+}
+
+/// Matter that came or went since the start, all of it and by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Exchanged {
+    /// Particles.
+    pub particles: u64,
+    /// kg.
+    pub mass: f64,
+    /// Enthalpy, counted from temperature 0, J.
+    pub heat: f64,
+    /// By emitter, or by drain and `bounds`.
+    pub by: BTreeMap<String, Amount>,
+}
+
+impl Exchanged {
+    /// Adds up what names stand for.
+    pub(crate) fn of<'a>(amounts: impl Iterator<Item = (&'a str, Amount)>) -> Self {
+        let by: BTreeMap<String, Amount> = amounts.map(|(name, amount)| (name.to_string(), amount)).collect();
+        let particles = by.values().map(|amount| amount.particles).sum();
+        let (mass, heat) =
+            by.values().fold((0.0, 0.0), |(mass, heat), amount| (mass + amount.mass, heat + amount.heat));
+        Self { particles, mass, heat, by }
+    }
+}
+
+/// Sums over the world.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// Particles by phase.
     pub particles: PhaseCounts,
@@ -156,6 +201,10 @@ pub struct Totals {
     pub energy: Energy,
     /// Heat that came in over boundaries and from sources since the start, J.
     pub heat_in: f64,
+    /// What emitters poured.
+    pub emitted: Exchanged,
+    /// What drains took and what left the bounds.
+    pub removed: Exchanged,
     /// Heat at the start plus what came in, less what is there, relative to the larger.
     pub balance_error: f64,
 }
@@ -171,7 +220,7 @@ pub struct Span {
     pub max: f64,
 }
 
-/// What the report says of a body.
+/// What the report says of a body. Without particles, places, velocities and temperatures are no numbers (`null` in files).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BodyReport {
     /// Unique name.

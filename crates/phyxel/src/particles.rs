@@ -7,6 +7,7 @@ use crate::Real;
 use crate::body::BodyId;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// State of aggregation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub struct Flags(u8);
 impl Flags {
     /// Does not move.
     pub const HELD: Self = Self(1);
+    /// Comes out of an emitter and keeps the velocity it was given, whatever pushes it.
+    pub const GUIDED: Self = Self(2);
 
     /// Whether all marks of `other` are set.
     pub fn has(self, other: Self) -> bool {
@@ -65,24 +68,49 @@ pub struct Particle {
     pub phase: Phase,
     /// The body it belongs to.
     pub body: BodyId,
+    /// Its number within the body, given at birth. Numbers of particles that are gone are not used again.
+    pub sample: u32,
     /// Marks.
     pub flags: Flags,
 }
 
-/// Where each particle of the new order was before: `sources[new] = old`. What is not named is gone.
+/// Particles that join the store in the middle of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Join {
+    /// The particle of the old order that comes after them, or the number of all.
+    pub before: usize,
+    /// How many join.
+    pub count: usize,
+}
+
+/// Where each particle of the new order was before: `sources[new] = old`. What is not named is gone, and some are new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rearrangement {
-    sources: Vec<u32>,
+    sources: Vec<Option<u32>>,
     targets: Vec<Option<u32>>,
 }
 
 impl Rearrangement {
-    /// Keeps the particles for which `keep` is true, in their order.
-    pub fn keeping(count: usize, keep: impl Fn(usize) -> bool) -> Self {
-        let sources: Vec<u32> = (0..count).filter(|&i| keep(i)).map(|i| i as u32).collect();
+    /// Keeps the particles for which `keep` is true, in their order, and makes room for those that join, whose places rise.
+    pub fn new(count: usize, keep: impl Fn(usize) -> bool, joins: &[Join]) -> Self {
+        let mut sources = Vec::with_capacity(count);
+        let mut from = 0;
+        for join in joins {
+            sources.extend((from..join.before).filter(|&i| keep(i)).map(|i| Some(i as u32)));
+            sources.resize(sources.len() + join.count, None);
+            from = join.before;
+        }
+        sources.extend((from..count).filter(|&i| keep(i)).map(|i| Some(i as u32)));
+        Self::from_sources(count, sources)
+    }
+
+    /// From where each particle was among `count`; `None` is new.
+    pub fn from_sources(count: usize, sources: Vec<Option<u32>>) -> Self {
         let mut targets = vec![None; count];
-        for (new, &old) in sources.iter().enumerate() {
-            targets[old as usize] = Some(new as u32);
+        for (new, old) in sources.iter().enumerate() {
+            if let Some(old) = old {
+                targets[*old as usize] = Some(new as u32);
+            }
         }
         Self { sources, targets }
     }
@@ -102,12 +130,19 @@ impl Rearrangement {
         self.targets[old as usize]
     }
 
-    /// Moves a column.
-    pub fn apply<T: Copy>(&self, column: &mut Vec<T>) {
-        for (new, &old) in self.sources.iter().enumerate() {
-            column[new] = column[old as usize];
-        }
-        column.truncate(self.sources.len());
+    /// Where a particle was before, `None` if it is new.
+    pub fn source(&self, new: usize) -> Option<u32> {
+        self.sources[new]
+    }
+
+    /// Moves a column; what joins has the values of `newborn`, one for each.
+    pub fn apply<T: Copy>(&self, column: &mut Vec<T>, newborn: impl IntoIterator<Item = T>) {
+        let mut newborn = newborn.into_iter();
+        let moved = self.sources.iter().filter_map(|old| match old {
+            Some(old) => Some(column[*old as usize]),
+            None => newborn.next(),
+        });
+        *column = moved.collect();
     }
 }
 
@@ -130,6 +165,8 @@ pub struct Particles {
     pub phase: Vec<Phase>,
     /// The body each belongs to.
     pub body: Vec<BodyId>,
+    /// Number of each within its body, given at birth; rising along the body's run.
+    pub sample: Vec<u32>,
     /// Marks.
     pub flags: Vec<Flags>,
     /// Force of the present step beside gravity, N; empty if there is none.
@@ -162,23 +199,30 @@ impl Particles {
             self.enthalpy.push(particle.enthalpy);
             self.phase.push(particle.phase);
             self.body.push(particle.body);
+            self.sample.push(particle.sample);
             self.flags.push(particle.flags);
         }
     }
 
-    /// Removes and reorders particles; models do the same to their own columns.
-    pub fn rearrange(&mut self, order: &Rearrangement) {
-        order.apply(&mut self.position);
-        order.apply(&mut self.velocity);
-        order.apply(&mut self.rest);
-        order.apply(&mut self.mass);
-        order.apply(&mut self.radius);
-        order.apply(&mut self.enthalpy);
-        order.apply(&mut self.phase);
-        order.apply(&mut self.body);
-        order.apply(&mut self.flags);
+    /// Removes and reorders particles and lets others join; models do the same to their own columns.
+    pub fn rearrange(&mut self, order: &Rearrangement, newborn: &[Particle]) {
+        order.apply(&mut self.position, newborn.iter().map(|particle| particle.position));
+        order.apply(&mut self.velocity, newborn.iter().map(|particle| particle.velocity));
+        order.apply(&mut self.rest, newborn.iter().map(|particle| particle.rest));
+        order.apply(&mut self.mass, newborn.iter().map(|particle| particle.mass));
+        order.apply(&mut self.radius, newborn.iter().map(|particle| particle.radius));
+        order.apply(&mut self.enthalpy, newborn.iter().map(|particle| particle.enthalpy));
+        order.apply(&mut self.phase, newborn.iter().map(|particle| particle.phase));
+        order.apply(&mut self.body, newborn.iter().map(|particle| particle.body));
+        order.apply(&mut self.sample, newborn.iter().map(|particle| particle.sample));
+        order.apply(&mut self.flags, newborn.iter().map(|particle| particle.flags));
         self.force.clear();
         self.heat_made.clear();
+    }
+
+    /// The particle of a body's run that was given a number at birth, if it is still there.
+    pub fn find(&self, run: Range<usize>, sample: u32) -> Option<usize> {
+        self.sample[run.clone()].binary_search(&sample).ok().map(|place| run.start + place)
     }
 
     /// The column of heat that work made, ready to be added to.
@@ -192,6 +236,11 @@ impl Particles {
         self.flags[index].has(Flags::HELD)
     }
 
+    /// Whether a particle moves as it is given, held or guided, and not as it is pushed.
+    pub fn is_led(&self, index: usize) -> bool {
+        self.flags[index].has(Flags::HELD) || self.flags[index].has(Flags::GUIDED)
+    }
+
     /// Whether all columns have one length, as they must.
     pub fn is_consistent(&self) -> bool {
         let n = self.len();
@@ -203,6 +252,7 @@ impl Particles {
             self.enthalpy.len(),
             self.phase.len(),
             self.body.len(),
+            self.sample.len(),
             self.flags.len(),
         ]
         .iter()
@@ -225,6 +275,7 @@ mod tests {
             enthalpy: 0.0,
             phase: Phase::Solid,
             body: BodyId(0),
+            sample: i as u32,
             flags: Flags::default(),
         }));
         particles
@@ -233,12 +284,44 @@ mod tests {
     #[test]
     fn every_column_follows_a_removal() {
         let mut particles = numbered(10);
-        let order = Rearrangement::keeping(10, |i| i % 3 != 0);
-        particles.rearrange(&order);
+        let order = Rearrangement::new(10, |i| i % 3 != 0, &[]);
+        particles.rearrange(&order, &[]);
         assert!(particles.is_consistent());
         assert_eq!(particles.mass, vec![1.0, 2.0, 4.0, 5.0, 7.0, 8.0]);
         assert_eq!(particles.position[3], Vec3::splat(5.0));
         assert_eq!((order.target(3), order.target(7)), (None, Some(4)));
+    }
+
+    #[test]
+    fn particles_join_where_they_are_told_to_while_others_leave() {
+        let mut particles = numbered(6);
+        let fresh = |mass: Real| Particle { mass, sample: 100, ..first(&particles) };
+        let newborn = [fresh(20.0), fresh(21.0), fresh(22.0)];
+        let joins = [Join { before: 2, count: 2 }, Join { before: 6, count: 1 }];
+        let order = Rearrangement::new(6, |i| i != 1 && i != 5, &joins);
+        particles.rearrange(&order, &newborn);
+        assert!(particles.is_consistent());
+        assert_eq!(particles.mass, vec![0.0, 20.0, 21.0, 2.0, 3.0, 4.0, 22.0]);
+        assert_eq!(
+            (order.target(2), order.source(3), order.source(1), order.target(5)),
+            (Some(3), Some(2), None, None)
+        );
+        assert_eq!((particles.find(3..6, 4), particles.find(3..6, 5)), (Some(5), None));
+    }
+
+    fn first(particles: &Particles) -> Particle {
+        Particle {
+            position: particles.position[0],
+            velocity: particles.velocity[0],
+            rest: particles.rest[0],
+            mass: particles.mass[0],
+            radius: particles.radius[0],
+            enthalpy: particles.enthalpy[0],
+            phase: particles.phase[0],
+            body: particles.body[0],
+            sample: particles.sample[0],
+            flags: particles.flags[0],
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl World {
             self.models.iter().flat_map(|model| model.skins(bodies, materials, particles)).collect();
         let temperature = self.temperatures();
         let mut shown = Vec::new();
-        for (number, body) in bodies.iter().enumerate().filter(|(_, body)| !body.is_empty()) {
+        for (number, body) in bodies.iter().enumerate().filter(|(_, body)| !body.removed) {
             let id = BodyId(number as u32);
             let material = &materials[body.material.0 as usize];
             let range = body.range();
@@ -111,6 +111,10 @@ impl World {
             span = Span { min: span.min.min(t), mean: span.mean + m * t, max: span.max.max(t) };
         }
         span.mean /= mass;
+        if body.is_empty() {
+            (low, high) = (Vec3::NAN, Vec3::NAN);
+            span = Span { min: f64::NAN, mean: f64::NAN, max: f64::NAN };
+        }
         BodyReport {
             name: body.name.clone(),
             model: body.model,
@@ -156,6 +160,8 @@ impl World {
             angular_momentum: all.spin.to_array(),
             energy: Energy { kinetic: all.kinetic, elastic, gravity: all.height, heat: all.heat },
             heat_in: self.heat_in,
+            emitted: self.emitted(),
+            removed: self.removed(),
             balance_error: self.balance_error(all.heat),
         }
     }
@@ -175,6 +181,8 @@ impl World {
             hash.update(&particles.body[i].0.to_le_bytes());
         }
         self.obstacle_warmth.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
+        let streams = self.streams.iter().flat_map(|stream| stream.fingerprint());
+        streams.for_each(|x| hash.update(&x.to_le_bytes()));
         hash.update(&crate::checkpoint::encode_models(&self.models));
         format!("{:032x}", hash.digest128())
     }

@@ -2,6 +2,7 @@
 
 use crate::collider::Collider;
 use crate::contact::{BodyBounds, make_colliders};
+use crate::drain::Outlet;
 use crate::heat::{Layout, Shore};
 use crate::obstacle::Obstacle;
 use glam::Vec3;
@@ -10,6 +11,8 @@ use glam::Vec3;
 pub(crate) struct Scratch {
     /// Forms of the obstacles; empty until asked for.
     pub colliders: Vec<Option<Collider>>,
+    /// Forms of the drains; empty until asked for.
+    pub drains: Vec<Option<Collider>>,
     /// Boxes around the bodies at the start of the step.
     pub bounds: Vec<BodyBounds>,
     /// Whether nothing has moved or changed since the bodies were measured.
@@ -30,6 +33,12 @@ impl Scratch {
     /// Called when obstacles change.
     pub fn forget_obstacles(&mut self) {
         self.colliders.clear();
+    }
+
+    pub fn prepare_drains(&mut self, outlets: &[Outlet]) {
+        if self.drains.len() != outlets.len() {
+            self.drains = outlets.iter().map(|outlet| Collider::new(&outlet.drain.geometry)).collect();
+        }
     }
 
     pub fn prepare_obstacles(&mut self, obstacles: &[Obstacle]) {

@@ -4,6 +4,7 @@ use crate::Real;
 use crate::apply::apply_commands;
 use crate::contact::{self, find_pairs, measure_bodies};
 use crate::error::StepError;
+use crate::exchange::{check_streams, exchange_matter};
 use crate::heat::{conduct_heat, take_up_work};
 use crate::parallel;
 use crate::world::World;
@@ -35,11 +36,12 @@ pub enum Stage {
     ConductHeat,
     ChangePhase,
     Check,
+    ExchangeMatter,
 }
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::ApplyCommands,
         Self::FindNeighbours,
         Self::ExertForces,
@@ -49,6 +51,7 @@ impl Stage {
         Self::ConductHeat,
         Self::ChangePhase,
         Self::Check,
+        Self::ExchangeMatter,
     ];
 
     /// The name of the function that does it.
@@ -63,6 +66,7 @@ impl Stage {
             Self::ConductHeat => "conduct_heat",
             Self::ChangePhase => "change_phase",
             Self::Check => "check",
+            Self::ExchangeMatter => "exchange_matter",
         }
     }
 }
@@ -108,6 +112,7 @@ pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), S
     let mut clock = Clock { times, last: Instant::now() };
     let context = StepContext { dt, time: world.time, gravity: world.settings.gravity };
     apply_commands(world, &context)?;
+    check_streams(world, &context)?;
     // Commands may have changed gravity.
     let context = StepContext { gravity: world.settings.gravity, ..context };
     clock.ends(Stage::ApplyCommands);
@@ -129,6 +134,8 @@ pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), S
     let checked = check(world, &context);
     clock.ends(Stage::Check);
     checked?;
+    exchange_matter(world, &context);
+    clock.ends(Stage::ExchangeMatter);
     world.time += f64::from(dt);
     world.steps += 1;
     Ok(())
@@ -177,8 +184,8 @@ fn exert_forces(world: &mut World, context: &StepContext) {
     }
     particles.force.resize(particles.mass.len(), Vec3::ZERO);
     for drag in &world.drags {
-        let Some(body) = world.bodies.iter().find(|body| !body.is_empty() && body.name == drag.body) else { continue };
-        let i = body.range().start + drag.sample as usize;
+        let Some(body) = world.bodies.iter().find(|body| !body.removed && body.name == drag.body) else { continue };
+        let Some(i) = particles.find(body.range(), drag.sample) else { continue };
         let heavy: Real = particles.mass[body.range()].iter().sum();
         let (x, v) = (particles.position[i], particles.velocity[i]);
         particles.force[i] += drag_force(drag.to - x, v, particles.mass[i], heavy, drag.tau, drag.limit, context.dt);
@@ -286,7 +293,8 @@ impl World {
         for model in &mut self.models {
             model.prepare(&self.bodies, &self.materials, &self.particles);
         }
-        self.models.iter().map(|model| model.stable_step()).fold(f64::INFINITY, f64::min)
+        let models = self.models.iter().map(|model| model.stable_step()).fold(f64::INFINITY, f64::min);
+        models.min(self.stable_stream())
     }
 
     /// Number of steps for the rest of a frame.

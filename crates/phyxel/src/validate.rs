@@ -3,6 +3,7 @@
 use crate::Real;
 use crate::body::NewBody;
 use crate::collider::Collider;
+use crate::drain::{Bounds, Drain};
 use crate::error::WorldError;
 use crate::heating::{Exchange, Heating, Radiation};
 use crate::material::{Curve, Friction, Heat, HeatFromWork, Material};
@@ -145,7 +146,7 @@ impl Obstacle {
     pub fn validate(&self) -> Result<(), WorldError> {
         let owner = || format!("obstacle \"{}\"", self.name);
         let check = Check { owner: &owner };
-        self.validate_geometry(&check)?;
+        self.geometry.check(&check)?;
         check.friction(self.friction)?;
         check.that(unit(self.restitution), "restitution", self.restitution, "between 0 and 1")?;
         check.that(at_least_zero(self.stickiness), "stickiness", self.stickiness, "at least 0")?;
@@ -161,13 +162,33 @@ impl Obstacle {
             self.keys.iter().all(|key| key.time.is_finite() && placed(key.pose.at) && key.pose.turn.is_normalized());
         check.that(good, "keys", "bad", "finite places within 1e7 m and normalised turns")
     }
+}
 
-    fn validate_geometry(&self, check: &Check) -> Result<(), WorldError> {
+impl Drain {
+    /// Whether its numbers make sense.
+    pub fn validate(&self) -> Result<(), WorldError> {
+        let owner = || format!("drain \"{}\"", self.name);
+        let check = Check { owner: &owner };
+        check.that(
+            self.name != Bounds::NAME,
+            "name",
+            &self.name,
+            "another: what leaves the world's bounds is counted under it",
+        )?;
+        self.geometry.check(&check)?;
+        let placed = self.pose.at.is_finite() && self.pose.at.abs().max_element() <= FARTHEST;
+        check.that(placed, "at", self.pose.at, "finite and within 1e7 m of the origin")?;
+        check.that(self.pose.turn.is_normalized(), "turn", self.pose.turn, "a normalised turn")
+    }
+}
+
+impl Geometry {
+    fn check(&self, check: &Check) -> Result<(), WorldError> {
         let round = |radius: Real, height: Real| {
             check.that(positive(radius), "radius", radius, "positive")?;
             check.that(positive(height), "height", height, "positive")
         };
-        match &self.geometry {
+        match self {
             Geometry::HalfSpace { normal } => check.that(normal.is_normalized(), "normal", normal, "a unit vector"),
             Geometry::Box { size } => {
                 check.that(size.is_finite() && size.min_element() > 0.0, "size", size, "positive along every axis")
@@ -180,7 +201,7 @@ impl Obstacle {
                 let inside = triangles.iter().flatten().all(|&i| (i as usize) < positions.len());
                 check.that(inside, "mesh", "an index out of range", "made of triangles between its own vertices")?;
                 check.that(positions.iter().all(|p| p.is_finite()), "mesh", "a vertex that is not finite", "finite")?;
-                let usable = Collider::new(&self.geometry).is_some();
+                let usable = Collider::new(self).is_some();
                 check.that(usable, "mesh", "no usable triangle", "a surface with at least one triangle")
             }
             Geometry::Grid(grid) => check.that(
@@ -196,12 +217,14 @@ impl Obstacle {
 impl NewBody {
     /// Whether its numbers make sense.
     pub fn validate(&self) -> Result<(), WorldError> {
-        if self.samples.is_empty() {
+        let grows = matches!(&self.model, ModelSettings::Crystal(settings) if settings.phase == Phase::Fluid);
+        if self.samples.is_empty() && !grows {
             return Err(WorldError::EmptyBody { body: self.name.clone() });
         }
         let owner = || format!("body \"{}\"", self.name);
         let check = Check { owner: &owner };
-        check.that(self.volume.is_finite() && self.volume > 0.0, "volume", self.volume, "positive")?;
+        let filled = self.volume.is_finite() && (self.volume > 0.0 || self.samples.is_empty());
+        check.that(filled, "volume", self.volume, "positive")?;
         check.that(positive(self.spacing), "spacing", self.spacing, "positive")?;
         check.that(self.radius.is_none_or(positive), "radius", self.radius, "positive")?;
         let placed = |x: Vec3| x.is_finite() && x.abs().max_element() <= FARTHEST;

@@ -3,14 +3,17 @@
 use crate::Real;
 use crate::body::{Body, BodyId, MaterialId, NewBody, ObstacleId};
 use crate::command::{Command, Drag};
+use crate::drain::{Bounds, Outlet};
+use crate::emitter::Stream;
 use crate::error::WorldError;
+use crate::frame::Amount;
 use crate::heating::Heating;
 use crate::material::Material;
 use crate::model::continuum::count_degenerate;
 use crate::model::crystal::{are_alike, is_packed};
 use crate::model::{Model, ModelKind, ModelSettings};
 use crate::obstacle::Obstacle;
-use crate::particles::{Flags, Particle, Particles, Phase, Rearrangement};
+use crate::particles::{Flags, Particle, Particles, Phase};
 use crate::scratch::Scratch;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -34,6 +37,8 @@ pub struct Settings {
     pub contact_conductance: Real,
     /// The temperature at which nothing radiates any more, in the scene's scale.
     pub absolute_zero: Real,
+    /// The room outside of which particles of crystals and fluids are taken away; `None` has no end.
+    pub bounds: Option<Bounds>,
 }
 
 impl Default for Settings {
@@ -47,6 +52,7 @@ impl Default for Settings {
             contact_rounds: 4,
             contact_conductance: 1000.0,
             absolute_zero: -273.15,
+            bounds: None,
         }
     }
 }
@@ -72,6 +78,12 @@ pub struct World {
     /// Temperature of each obstacle, in more digits than the obstacle has; counts for those with a heat capacity.
     pub(crate) obstacle_warmth: Vec<f64>,
     pub(crate) heatings: Vec<Heating>,
+    pub(crate) streams: Vec<Stream>,
+    pub(crate) outlets: Vec<Outlet>,
+    /// What left the bounds.
+    pub(crate) left: Amount,
+    /// Smallest and largest corner of all that was ever added; empty without.
+    pub(crate) extent: Option<[Vec3; 2]>,
     pub(crate) particles: Particles,
     pub(crate) models: Vec<Model>,
     pub(crate) drags: Vec<Drag>,
@@ -106,6 +118,7 @@ impl World {
         WorldError::require(zero.is_finite(), owner, "absolute_zero", zero, "finite")?;
         WorldError::require(settings.substeps != Some(0), owner, "substeps", 0, "at least 1")?;
         WorldError::require(settings.max_substeps > 0, owner, "max_substeps", 0, "at least 1")?;
+        settings.bounds.map_or(Ok(()), |bounds| bounds.validate())?;
         Ok(Self { settings, ..Self::default() })
     }
 
@@ -126,6 +139,8 @@ impl World {
         }
         obstacle.validate()?;
         self.obstacle_warmth.push(obstacle.temperature.map_or(0.0, f64::from));
+        let reach = Vec3::splat(obstacle.geometry.reach());
+        self.enclose(obstacle.keys.iter().flat_map(|key| [key.pose.at - reach, key.pose.at + reach]));
         self.obstacles.push(obstacle);
         self.heat_first += self.heat_of_obstacle(self.obstacles.len() - 1);
         self.scratch.forget_obstacles();
@@ -134,7 +149,7 @@ impl World {
 
     /// Adds a body.
     pub fn add_body(&mut self, body: NewBody) -> Result<BodyId, WorldError> {
-        if self.bodies.iter().any(|other| !other.is_empty() && other.name == body.name) {
+        if self.bodies.iter().any(|other| !other.removed && other.name == body.name) {
             return Err(WorldError::DuplicateName { kind: "bodies", name: body.name });
         }
         let material = self.material_named(&body.material)?;
@@ -146,13 +161,20 @@ impl World {
             return Err(WorldError::TooMany { count, limit: PARTICLE_LIMIT });
         }
         let id = BodyId(self.bodies.len() as u32);
+        let newborn: Vec<Particle> = newborn_particles(&body, &self.materials[material.0 as usize], id).collect();
+        self.check_bounds(&body, &newborn)?;
         let first = self.particles.len() as u32;
-        self.particles.append(newborn_particles(&body, &self.materials[material.0 as usize], id));
+        self.enclose(newborn.iter().map(|particle| particle.position));
+        self.particles.append(newborn);
+        let grain = body.grain(&self.materials[material.0 as usize]);
         self.bodies.push(Body {
             name: body.name,
             model: body.model.kind(),
             material,
             particles: first..self.particles.len() as u32,
+            removed: false,
+            born: body.samples.len() as u32,
+            grain,
             spacing: body.spacing,
             rest_temperature: body.temperature,
             self_contact: body.self_contact,
@@ -162,6 +184,15 @@ impl World {
         self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model);
         self.heat_first += self.heat_of(self.bodies[id.0 as usize].range());
         Ok(id)
+    }
+
+    /// What is taken away outside the bounds must not start there.
+    fn check_bounds(&self, body: &NewBody, newborn: &[Particle]) -> Result<(), WorldError> {
+        let Some(bounds) = self.settings.bounds.filter(|_| body.model.kind() == ModelKind::Crystal) else {
+            return Ok(());
+        };
+        let count = newborn.iter().filter(|particle| !bounds.holds(particle.position)).count();
+        if count > 0 { Err(WorldError::OutOfBounds { body: body.name.clone(), count }) } else { Ok(()) }
     }
 
     /// A crystal needs a lattice and stiffness, and all crystals and fluids of a world one particle distance.
@@ -185,7 +216,7 @@ impl World {
         let may_freeze = !melts || material.stiffest() > 0.0;
         let rule = "positive for matter with a melting point, as it may freeze";
         WorldError::require(may_freeze, owner, "young_modulus", material.stiffest(), rule)?;
-        let there = self.bodies.iter().filter(|other| !other.is_empty() && other.model == ModelKind::Crystal);
+        let there = self.bodies.iter().filter(|other| !other.removed && other.model == ModelKind::Crystal);
         match there.into_iter().find(|other| !are_alike(other.spacing, body.spacing)) {
             Some(other) => Err(WorldError::OtherSpacing {
                 body: body.name.clone(),
@@ -229,7 +260,7 @@ impl World {
         &self.particles
     }
 
-    /// All bodies ever added; removed ones have no particles.
+    /// All bodies ever added, removed ones among them.
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
     }
@@ -304,8 +335,8 @@ impl World {
 
     /// Number of the body with a name.
     pub fn body_named(&self, name: &str) -> Result<BodyId, WorldError> {
-        let known = || self.bodies.iter().filter(|body| !body.is_empty()).map(|body| body.name.as_str());
-        let index = self.bodies.iter().position(|body| !body.is_empty() && body.name == name);
+        let known = || self.bodies.iter().filter(|body| !body.removed).map(|body| body.name.as_str());
+        let index = self.bodies.iter().position(|body| !body.removed && body.name == name);
         index.map(|i| BodyId(i as u32)).ok_or_else(|| unknown("body", name, known()))
     }
 
@@ -332,24 +363,18 @@ impl World {
     /// Removes a body with its particles.
     pub(crate) fn remove_body(&mut self, id: BodyId) {
         self.heat_first -= self.heat_of(self.bodies[id.0 as usize].range());
-        let order = Rearrangement::keeping(self.particles.len(), |i| self.particles.body[i] != id);
-        self.particles.rearrange(&order);
+        self.bodies[id.0 as usize].removed = true;
+        let owners = self.particles.body.clone();
+        self.rearrange(|i| owners[i] != id, &[]);
         for model in &mut self.models {
             model.remove_body(id);
-            model.rearrange(&order);
-        }
-        let gone = self.bodies[id.0 as usize].particles.clone();
-        for body in &mut self.bodies {
-            if body.particles.start >= gone.end {
-                body.particles = body.particles.start - gone.len() as u32..body.particles.end - gone.len() as u32;
-            }
-        }
-        let name = &self.bodies[id.0 as usize].name;
-        self.drags.retain(|drag| drag.body != *name);
-        self.bodies[id.0 as usize].particles = 0..0;
-        for model in &mut self.models {
             model.refresh();
         }
+    }
+
+    /// The material of a body.
+    pub(crate) fn material_of(&self, id: BodyId) -> &Material {
+        &self.materials[self.bodies[id.0 as usize].material.0 as usize]
     }
 
     /// Heat of some particles, counted from temperature 0, J.
@@ -385,7 +410,7 @@ fn check_phyxels(body: &NewBody, material: &Material) -> Result<(), WorldError> 
     Ok(())
 }
 
-fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> WorldError {
+pub(crate) fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> WorldError {
     let names: Vec<&str> = known.take(20).collect();
     let known = if names.is_empty() { "none".to_string() } else { names.join(", ") };
     WorldError::Unknown { kind, name: name.to_string(), known }
@@ -394,12 +419,13 @@ fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a s
 fn newborn_particles<'a>(body: &'a NewBody, material: &Material, id: BodyId) -> impl Iterator<Item = Particle> + 'a {
     let masses = body.particle_masses(material);
     let enthalpy = material.heat.enthalpy(body.temperature);
-    let radius: Real = body.radius.unwrap_or(0.5 * body.spacing);
+    let radius = body.contact_radius();
     let mut held = vec![false; body.samples.len()];
     body.held.iter().for_each(|&sample| held[sample as usize] = true);
     let phase = if let ModelSettings::Crystal(settings) = &body.model { settings.phase } else { Phase::Solid };
     let start = body.start.as_ref().unwrap_or(&body.samples);
-    body.samples.iter().zip(start).zip(held).zip(masses).map(move |(((&rest, &start), held), mass)| {
+    let samples = (0..).zip(&body.samples);
+    samples.zip(start).zip(held).zip(masses).map(move |((((sample, &rest), &start), held), mass)| {
         let arm = body.pose.direction(start);
         let moving = if held { Vec3::ZERO } else { body.velocity + body.spin.cross(arm) };
         Particle {
@@ -411,6 +437,7 @@ fn newborn_particles<'a>(body: &'a NewBody, material: &Material, id: BodyId) -> 
             enthalpy,
             phase,
             body: id,
+            sample,
             flags: Flags::default().with(Flags::HELD, held),
         }
     })

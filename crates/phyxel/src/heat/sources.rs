@@ -52,8 +52,8 @@ pub(super) fn aim_all(world: &World, ways: &[Arc<Ways>]) -> Vec<Aim> {
 
 fn aim(world: &World, heating: &Heating, faces: &[&Face]) -> Aim {
     let mut is_meant = vec![false; world.particles.len()];
-    for body in world.bodies.iter().filter(|body| !body.is_empty() && heating.bodies.contains(&body.name)) {
-        let meant = heating.region.particles(body.range(), &world.particles.rest);
+    for body in world.bodies.iter().filter(|body| !body.removed && heating.bodies.contains(&body.name)) {
+        let meant = heating.region.particles(body.range(), &world.particles);
         meant.into_iter().for_each(|i| is_meant[i] = true);
     }
     let particles = (0..is_meant.len() as u32).filter(|&i| is_meant[i as usize]).collect();

@@ -15,7 +15,7 @@ use crate::contact::Walls;
 use crate::frame::FrameSkin;
 use crate::heat::Ways;
 use crate::material::Material;
-use crate::particles::{Particles, Rearrangement};
+use crate::particles::{Particle, Particles, Rearrangement};
 use crate::step::StepContext;
 pub use continuum::{ContinuumModel, ContinuumSettings};
 pub use crystal::{CrystalModel, CrystalSettings};
@@ -24,7 +24,19 @@ use phyxel_laws::stiffness::bar_time_constant;
 use serde::{Deserialize, Serialize};
 pub use shape::{ShapeModel, ShapeSettings};
 pub use spring::{SpringModel, SpringSettings};
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Particles that moved within the store, left it or joined it.
+pub(crate) struct Moved<'a> {
+    pub order: &'a Rearrangement,
+    /// Runs of all bodies before.
+    pub was: &'a [Range<u32>],
+    /// All bodies, as they are now.
+    pub bodies: &'a [Body],
+    /// Those that joined, in the order of the store.
+    pub newborn: &'a [Particle],
+}
 
 /// Name of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -158,12 +170,12 @@ impl Model {
         }
     }
 
-    /// Follows particles that moved within the store or left it.
-    pub(crate) fn rearrange(&mut self, order: &Rearrangement) {
+    /// Follows particles that moved within the store, left it or joined it.
+    pub(crate) fn rearrange(&mut self, moved: &Moved) {
         match self {
             Self::Continuum(model) => model.refresh(),
-            Self::Crystal(model) => model.refresh(),
-            Self::Shape(shape) => shape.rearrange(order),
+            Self::Crystal(model) => model.rearrange(moved),
+            Self::Shape(shape) => shape.rearrange(moved.order),
             Self::Spring(spring) => spring.refresh(),
         }
     }

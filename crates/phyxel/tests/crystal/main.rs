@@ -4,6 +4,7 @@ mod change;
 mod chart;
 #[path = "../common/mod.rs"]
 mod common;
+mod exchange;
 mod flow;
 mod fluid;
 mod heat;

@@ -61,13 +61,14 @@ impl CrystalModel {
             let pull = tension.get(place).map_or(Vec3::ZERO, |[x, y, z, _]| Vec3::new(*x, *y, *z));
             let force = particles.force[i] + pull;
             let pushed = before[i] + (context.gravity + force / particles.mass[i]) * context.dt;
-            (if held(i) { Vec3::ZERO } else { pushed }).extend(0.0).to_array()
+            let led = if held(i) { Vec3::ZERO } else { before[i] };
+            (if particles.is_led(i) { led } else { pushed }).extend(0.0).to_array()
         });
         let softness =
             parallel::map(order.len(), GRAIN, |place| if is_solid(place) { matter(place).solid.softness } else { 0.0 });
         let lightness = parallel::map(order.len(), GRAIN, |place| {
             let i = index(place);
-            if held(i) { 0.0 } else { points[place][3] / particles.mass[i] }
+            if particles.is_led(i) { 0.0 } else { points[place][3] / particles.mass[i] }
         });
         let mut pressures: Vec<Real> = order.iter().map(|&k| self.pressures[k as usize]).collect();
         let pressed = Pressed {
@@ -154,7 +155,7 @@ impl CrystalModel {
         }
         let masses = parallel::map(order.len(), GRAIN, |place| {
             let i = index(place);
-            if particles.flags[i].has(Flags::HELD) { 0.0 } else { particles.mass[i] }
+            if particles.is_led(i) { 0.0 } else { particles.mass[i] }
         });
         let (kernel, around) = (derived.kernel, &derived.around);
         let rubbed = Rubbed { kernel, around, points, masses: &masses, rims, sticky: &sticky, dt };

@@ -6,6 +6,7 @@
 
 mod change;
 mod fluid;
+mod growth;
 mod pressure;
 mod rub;
 mod settings;
@@ -35,9 +36,9 @@ use std::sync::Arc;
 /// Particles per task.
 const GRAIN: usize = 512;
 /// Support of the smooth weight of pressure, in particle distances: about 33 neighbours.
-const SMOOTH: Real = 1.78;
+pub(crate) const SMOOTH: Real = 1.78;
 /// Particles may move by this part of their distance in a step.
-const FARTHEST: f64 = 0.4;
+pub(crate) const FARTHEST: f64 = 0.4;
 /// Largest difference of particle distances that counts as none, as a part: that of rounded counts of particles.
 const ALIKE: Real = 0.1;
 /// Step over `sqrt(rho D^3/sigma)` in which surface tension is stable: pairs at their usual distance are as stiff as 8 of `sigma`,
@@ -58,6 +59,8 @@ struct CrystalBody {
     id: BodyId,
     settings: CrystalSettings,
     count: usize,
+    /// Object of particles that join it.
+    object: u32,
 }
 
 /// How the lattice of a particle lies, as [`Pose`] has it.
@@ -161,7 +164,7 @@ impl CrystalModel {
         let (object, share) = (self.new_object(), if settings.phase == Phase::Solid { 1.0 } else { 0.0 });
         self.objects.resize(self.objects.len() + body.len(), object);
         self.shares.resize(self.shares.len() + body.len(), share);
-        self.bodies.push(CrystalBody { id, settings, count: body.len() });
+        self.bodies.push(CrystalBody { id, settings, count: body.len(), object });
         self.pressures.resize(self.pressures.len() + body.len(), 0.0);
         self.poses.resize(self.poses.len() + body.len(), Pose::turned(turn).into());
         self.refresh();
@@ -337,7 +340,7 @@ fn describe(own: &CrystalBody, bodies: &[Body], materials: &[Material], particle
     let body = &bodies[own.id.0 as usize];
     let material = &materials[body.material.0 as usize];
     let range = body.range();
-    let mass = particles.mass.get(range.start).copied().unwrap_or(1.0);
+    let mass = body.grain.mass;
     let solid = Solid::new(&own.settings, body, material, mass, &particles.rest[range.clone()]);
     let volume = match own.settings.phase {
         Phase::Solid => solid.lattice.volume(),
