@@ -63,13 +63,19 @@ fn coarsen(scene: &mut Scene) {
             obstacle.cell = Some(obstacle.cell.unwrap_or(least).max(least)).filter(|&cell| cell > 0.0);
         }
     }
+    for drain in &mut scene.drains {
+        if let Some(bounds) = drain.region.bounds() {
+            let least = bounds.size().max_element() / CELLS;
+            drain.cell = Some(drain.cell.unwrap_or(least).max(least)).filter(|&cell| cell > 0.0);
+        }
+    }
     for body in &mut scene.bodies {
         let detail = match &mut body.skin {
             SkinDescription::Mesh { cell, .. } => cell,
             SkinDescription::Surfels { spacing, .. } => spacing,
             SkinDescription::Particles | SkinDescription::Isosurface { .. } => continue,
         };
-        if let Some(bounds) = body.shape.bounds() {
+        if let Some(bounds) = body.shape.as_ref().and_then(|shape| shape.bounds()) {
             let least = bounds.size().max_element() * body.place.scale / CELLS;
             *detail = Some(detail.unwrap_or(0.5 * body.spacing).max(least));
         }

@@ -109,21 +109,21 @@ pub enum BuildError {
         /// What is wrong.
         source: ShapeError,
     },
-    /// An obstacle without end in a form that has to be sampled on a grid.
+    /// An obstacle or a drain without end in a form that has to be sampled on a grid.
     #[error(
-        "obstacle \"{obstacle}\": its shape has no end, which only a plain plane may have; cut it with an intersection or use a box"
+        "{owner}: its shape has no end, which only a plain plane may have; cut it with an intersection or use a box"
     )]
-    EndlessObstacle {
-        /// Its name.
-        obstacle: String,
+    EndlessShape {
+        /// What it is, with its name.
+        owner: String,
     },
-    /// An obstacle whose grid of distances would be too large.
+    /// An obstacle or a drain whose grid of distances would be too large.
     #[error(
-        "obstacle \"{obstacle}\": a cell of {cell} m makes a grid of {corners} corners, more than the {limit} allowed; make `cell` larger"
+        "{owner}: a cell of {cell} m makes a grid of {corners} corners, more than the {limit} allowed; make `cell` larger"
     )]
     GridTooFine {
-        /// Its name.
-        obstacle: String,
+        /// What it is, with its name.
+        owner: String,
         /// Edge of a cell, m.
         cell: f32,
         /// Corners of the grid.

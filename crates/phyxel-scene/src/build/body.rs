@@ -23,9 +23,9 @@ pub(super) struct Mould {
     skin: Skin,
 }
 
-/// The shape of a body with the scale of its place.
-pub(super) fn scaled_shape(body: &BodyDescription) -> Shape {
-    scaled(body.shape.clone(), body.place.scale)
+/// The shape of a body with the scale of its place, if it has one.
+pub(super) fn scaled_shape(body: &BodyDescription) -> Option<Shape> {
+    body.shape.clone().map(|shape| scaled(shape, body.place.scale))
 }
 
 /// A shape made larger or smaller.
@@ -41,9 +41,16 @@ pub(super) fn samples_in(samples: &[Vec3], regions: &[Shape], scale: f32) -> Vec
 }
 
 impl Mould {
+    /// Of a body that gets all its particles later.
+    fn without_shape(body: &BodyDescription) -> Self {
+        let skin = loose_skin(body).unwrap_or_default();
+        let model = model_settings(&body.model, None);
+        Self { samples: Vec::new(), start: None, volume: 0.0, model, held: Vec::new(), skin }
+    }
+
     /// Whether all of its particles are held at the start.
     pub(super) fn is_held(&self) -> bool {
-        self.held.len() == self.samples.len()
+        !self.samples.is_empty() && self.held.len() == self.samples.len()
     }
 }
 
@@ -54,8 +61,8 @@ pub(super) fn mould(
     limit: usize,
     warnings: &mut Vec<String>,
 ) -> Result<Mould, BuildError> {
-    let shape = scaled_shape(body);
     let seed = random.next_u64();
+    let Some(shape) = scaled_shape(body) else { return Ok(Mould::without_shape(body)) };
     let failed = |source| BuildError::Sampling { body: body.name.clone(), source };
     let (filled, model) = match &body.model {
         ModelDescription::Spring { cell, settings } => {
@@ -152,14 +159,22 @@ pub(super) fn plan_clusters(plan: ClusterPlan, bounds: Option<Bounds>) -> Cluste
     }
 }
 
-fn make_skin(body: &BodyDescription, shape: &Shape, seed: u64, limit: usize) -> Result<Skin, BuildError> {
+/// A skin that is found around particles; `None` for one that is carried along.
+fn loose_skin(body: &BodyDescription) -> Option<Skin> {
     match &body.skin {
-        SkinDescription::Particles => Ok(Skin::Particles),
+        SkinDescription::Particles => Some(Skin::Particles),
         SkinDescription::Isosurface { cell, smoothing } => {
             let usual = Isosurface::for_spacing(body.spacing);
             let (cell, smoothing) = (cell.unwrap_or(usual.cell), smoothing.unwrap_or(usual.smoothing));
-            Ok(Skin::Isosurface(Isosurface { cell, smoothing }))
+            Some(Skin::Isosurface(Isosurface { cell, smoothing }))
         }
+        SkinDescription::Mesh { .. } | SkinDescription::Surfels { .. } => None,
+    }
+}
+
+fn make_skin(body: &BodyDescription, shape: &Shape, seed: u64, limit: usize) -> Result<Skin, BuildError> {
+    match &body.skin {
+        SkinDescription::Particles | SkinDescription::Isosurface { .. } => Ok(loose_skin(body).unwrap_or_default()),
         SkinDescription::Mesh { mesh, cell } => {
             let surface = carried_surface(body, shape, mesh.as_deref(), ("cell", *cell))?;
             Ok(Skin::Mesh(Arc::new(SkinMesh { positions: surface.positions, triangles: surface.triangles })))

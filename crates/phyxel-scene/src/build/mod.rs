@@ -3,6 +3,7 @@
 mod body;
 mod copies;
 mod event;
+mod flow;
 mod heating;
 mod inside;
 mod obstacle;
@@ -65,6 +66,12 @@ impl Scene {
         for description in &self.heatings {
             world.add_heating(heating::make(description, &cast, &mut warnings))?;
         }
+        for description in &self.emitters {
+            world.add_emitter(flow::make_emitter(description, &self.bodies))?;
+        }
+        for description in &self.drains {
+            world.add_drain(flow::make_drain(description, &cast, &mut warnings)?)?;
+        }
         for event in &self.events {
             let commands = event::commands(event, &cast, &mut warnings);
             commands.into_iter().for_each(|command| world.schedule(event.at, command));
@@ -85,6 +92,7 @@ impl Scene {
             contact_rounds: self.step.contact_rounds.unwrap_or(usual.contact_rounds),
             contact_conductance: self.contact_conductance.unwrap_or(usual.contact_conductance),
             absolute_zero: self.absolute_zero.unwrap_or(usual.absolute_zero),
+            bounds: self.bounds,
         }
     }
 
@@ -92,14 +100,19 @@ impl Scene {
     fn check_size(&self, limit: usize) -> Result<(), BuildError> {
         let mut bodies = Vec::with_capacity(self.bodies.len());
         for body in &self.bodies {
-            let shape = body::scaled_shape(body);
-            if shape.bounds().is_none() {
-                let source = crate::sample::SampleError::Unbounded;
-                return Err(BuildError::Sampling { body: body.name.clone(), source });
+            let mut one = 0;
+            if let Some(shape) = body::scaled_shape(body) {
+                if shape.bounds().is_none() {
+                    let source = crate::sample::SampleError::Unbounded;
+                    return Err(BuildError::Sampling { body: body.name.clone(), source });
+                }
+                // Casting saturates, and no limit is that large.
+                one = estimate(&shape, body.sampler, body.spacing).ceil() as u64;
             }
-            // Casting saturates, and no limit is that large.
-            let one = estimate(&shape, body.sampler, body.spacing).ceil() as u64;
-            bodies.push((body.name.clone(), one.saturating_mul(body.count())));
+            let pours = self.emitters.iter().map(|it| &it.emitter).filter(|emitter| body.makes(&emitter.body));
+            let poured = pours.map(|emitter| flow::estimate(emitter, body, self.duration));
+            let all = poured.fold(one.saturating_mul(body.count()), u64::saturating_add);
+            bodies.push((body.name.clone(), all));
         }
         refuse_too_many(bodies, limit)
     }
@@ -162,6 +175,7 @@ impl Scene {
         warnings.extend(warn_of_long_steps(world));
         warnings.extend(shortened(overlap::find(world)));
         warnings.extend(shortened(inside::find(world, &self.obstacles)));
+        warnings.extend(shortened(world.warnings()));
     }
 }
 

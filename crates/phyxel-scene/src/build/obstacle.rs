@@ -20,16 +20,13 @@ const CORNERS: u64 = 50_000_000;
 
 /// Makes an obstacle.
 pub(super) fn make(description: &ObstacleDescription, warnings: &mut Vec<String>) -> Result<Obstacle, BuildError> {
-    let plain = unwrap_placement(&description.shape, description.place.scale);
-    let geometry = match simple_geometry(plain.shape, plain.scale) {
-        Some(geometry) => geometry,
-        None => sampled_geometry(description, &plain, warnings)?,
-    };
+    let owner = || format!("obstacle \"{}\"", description.name);
+    let (geometry, own) = form(&description.shape, description.place.scale, description.cell, owner, warnings)?;
     let mut obstacle = Obstacle::new(description.name.clone(), geometry, Pose::default());
     obstacle.keys = if description.keys.is_empty() {
-        vec![Key { time: 0.0, pose: joined(pose_of(&description.place), plain.pose) }]
+        vec![Key { time: 0.0, pose: joined(pose_of(&description.place), own) }]
     } else {
-        description.keys.iter().map(|key| Key { time: key.time, pose: joined(key.pose, plain.pose) }).collect()
+        description.keys.iter().map(|key| Key { time: key.time, pose: joined(key.pose, own) }).collect()
     };
     obstacle.friction = description.friction;
     obstacle.restitution = description.restitution;
@@ -40,6 +37,23 @@ pub(super) fn make(description: &ObstacleDescription, warnings: &mut Vec<String>
     obstacle.visible = description.visible;
     obstacle.color = description.color.unwrap_or(obstacle.color);
     Ok(obstacle)
+}
+
+/// The engine's geometry for a shape, and where its frame is in that of its owner. Shapes that the engine does not know are sampled
+/// in cells of an edge, m.
+pub(super) fn form(
+    shape: &Shape,
+    scale: f32,
+    cell: Option<f32>,
+    owner: impl Fn() -> String,
+    warnings: &mut Vec<String>,
+) -> Result<(Geometry, Pose), BuildError> {
+    let plain = unwrap_placement(shape, scale);
+    let geometry = match simple_geometry(plain.shape, plain.scale) {
+        Some(geometry) => geometry,
+        None => sampled_geometry(&plain, cell, owner, warnings)?,
+    };
+    Ok((geometry, plain.pose))
 }
 
 /// The pose of something that stands in another frame.
@@ -94,14 +108,14 @@ fn mesh_geometry(solid: &MeshSolid, scale: f32) -> Geometry {
 
 /// Distances on a grid, for every other shape.
 fn sampled_geometry(
-    description: &ObstacleDescription,
     plain: &Plain,
+    cell: Option<f32>,
+    owner: impl Fn() -> String,
     warnings: &mut Vec<String>,
 ) -> Result<Geometry, BuildError> {
-    let obstacle = || description.name.clone();
     let shape = scaled(plain.shape.clone(), plain.scale);
-    let bounds = shape.bounds().ok_or_else(|| BuildError::EndlessObstacle { obstacle: obstacle() })?;
-    let cell = description.cell.unwrap_or(bounds.size().max_element() / FINENESS).max(f32::MIN_POSITIVE);
+    let bounds = shape.bounds().ok_or_else(|| BuildError::EndlessShape { owner: owner() })?;
+    let cell = cell.unwrap_or(bounds.size().max_element() / FINENESS).max(f32::MIN_POSITIVE);
     let origin = bounds.min - MARGIN * cell;
     // Counted in 64 bits and saturating: a careless cell must not overflow.
     let wide = bounds.size().as_dvec3() / f64::from(cell);
@@ -109,7 +123,7 @@ fn sampled_geometry(
         wide.to_array().map(|cells| cells.ceil() as u64).map(|cells| cells.saturating_add(2 * MARGIN as u64 + 1));
     let corners = counts.iter().fold(1_u64, |product, count| product.saturating_mul(*count));
     if corners > CORNERS {
-        return Err(BuildError::GridTooFine { obstacle: obstacle(), cell, corners, limit: CORNERS });
+        return Err(BuildError::GridTooFine { owner: owner(), cell, corners, limit: CORNERS });
     }
     let [nx, ny, _] = counts;
     let values = parallel::map(corners as usize, 4096, |corner| {
@@ -119,8 +133,8 @@ fn sampled_geometry(
     });
     if values.iter().all(|value| *value >= 0.0) {
         warnings.push(format!(
-            "obstacle \"{}\": no corner of its grid lies inside it, so nothing will touch it; make `cell` smaller than {cell} m",
-            description.name
+            "{}: no corner of its grid lies inside it, so nothing will touch it; make `cell` smaller than {cell} m",
+            owner()
         ));
     }
     Ok(Geometry::Grid(Arc::new(DistanceGrid { origin, cell, counts: counts.map(|count| count as u32), values })))

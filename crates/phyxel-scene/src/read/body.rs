@@ -31,8 +31,9 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
     let material = reader.need("material", || "the name of a material or of a preset".into());
     let material = material.and_then(|field| field.text());
     let kind = read_model_kind(&mut reader);
-    let shape = read_body_shape(&mut reader, files);
     let model = read_model(&mut reader, kind);
+    let grows = matches!(&model, Some(ModelDescription::Crystal(settings)) if settings.phase == phyxel::particles::Phase::Fluid);
+    let shape = read_body_shape(&mut reader, grows, files);
     let spacing = reader.need_number("spacing", Quantity::positive("m"));
     let sampler = reader.field("sampler").and_then(|field| read_sampler(&field, kind));
     let place = reader.field("place").and_then(|field| read_placement(&field));
@@ -101,13 +102,17 @@ fn read_deformation(field: &Field) -> Option<Deformation> {
     Some(Deformation { axis: axis?, by: by?, amount: amount? })
 }
 
-fn read_body_shape(reader: &mut Reader, files: &mut Files) -> Option<Shape> {
+/// The shape of a body; one that `grows` may have none.
+fn read_body_shape(reader: &mut Reader, grows: bool, files: &mut Files) -> Option<Option<Shape>> {
+    if grows && !reader.has("shape") {
+        return Some(None);
+    }
     let shape = reader.need("shape", || "a shape".into()).and_then(|field| read_shape(&field, files));
     if let Some(Shape::Plane { .. }) = shape {
         reader.object("has the shape of a plane, which has no end; a body needs a shape with an end, such as a box");
         return None;
     }
-    shape
+    shape.map(Some)
 }
 
 /// Settings of a model stand in a table of their own: `matching` for shape matching, because a body's `shape` is

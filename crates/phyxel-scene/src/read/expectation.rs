@@ -12,10 +12,16 @@ enum Tree {
     /// A list of so many.
     List(usize, &'static Tree),
     Table(&'static [(&'static str, Tree)]),
+    /// One for each name that the scene gives.
+    Named(&'static Tree),
 }
 
 const VECTOR: Tree = Tree::List(3, &Tree::Leaf);
 const PHASES: Tree = Tree::Table(&[("solid", Tree::Leaf), ("fluid", Tree::Leaf), ("gas", Tree::Leaf)]);
+
+const AMOUNT: Tree = Tree::Table(&[("particles", Tree::Leaf), ("mass", Tree::Leaf), ("heat", Tree::Leaf)]);
+const EXCHANGED: Tree =
+    Tree::Table(&[("particles", Tree::Leaf), ("mass", Tree::Leaf), ("heat", Tree::Leaf), ("by", Tree::Named(&AMOUNT))]);
 
 const TOTALS: Tree = Tree::Table(&[
     ("particles", PHASES),
@@ -27,6 +33,8 @@ const TOTALS: Tree = Tree::Table(&[
         Tree::Table(&[("kinetic", Tree::Leaf), ("elastic", Tree::Leaf), ("gravity", Tree::Leaf), ("heat", Tree::Leaf)]),
     ),
     ("heat_in", Tree::Leaf),
+    ("emitted", EXCHANGED),
+    ("removed", EXCHANGED),
     ("balance_error", Tree::Leaf),
 ]);
 
@@ -167,6 +175,11 @@ fn follow(field: &Field, keys: &[&str], tree: &Tree) -> Option<()> {
                 None
             }
         },
+        (Tree::Named(below), [_, rest @ ..]) => follow(field, rest, below),
+        (Tree::Named(_), []) => {
+            field.object("ends too early; go on with the name of an emitter or a drain, or \"bounds\"");
+            None
+        }
         (Tree::Table(entries), []) => {
             let names = listed(entries.iter().map(|(name, _)| *name));
             field.object(format!("ends too early; go on with one of {names}"));

@@ -54,7 +54,7 @@ pub(super) fn read_heating(
     })
 }
 
-fn read_window(reader: &mut Reader) -> (f64, Option<f64>) {
+pub(super) fn read_window(reader: &mut Reader) -> (f64, Option<f64>) {
     let from = reader.precise("from", Quantity::not_negative("s")).unwrap_or(0.0);
     let until = reader.precise("until", Quantity::positive("s"));
     if let Some(until) = until.filter(|until| *until <= from) {

@@ -13,6 +13,9 @@ mod crystal_tests;
 mod cursor;
 mod event;
 mod expectation;
+mod flow;
+#[cfg(test)]
+mod flow_tests;
 mod heating;
 #[cfg(test)]
 mod heating_tests;

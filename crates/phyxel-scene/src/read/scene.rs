@@ -4,6 +4,7 @@ use super::body::read_body;
 use super::cursor::{Field, Problems, Reader};
 use super::event::read_event;
 use super::expectation::read_expectation;
+use super::flow::{read_bounds, read_drain, read_emitter};
 use super::heating::read_heating;
 use super::material::read_named_material;
 use super::obstacle::read_obstacle;
@@ -32,11 +33,14 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
     let poster = reader.precise("poster", Quantity::not_negative("s"));
     let contact_conductance = reader.number("contact_conductance", Quantity::positive("W/(m2 K)"));
     let absolute_zero = reader.number("absolute_zero", Quantity::any("temperature"));
+    let bounds = read_bounds(&mut reader);
     let step = reader.field("step").and_then(|field| read_step(&field));
 
     let body_fields = reader.items("bodies");
     let obstacle_fields = reader.items("obstacles");
     let heating_fields = reader.items("heating");
+    let emitter_fields = reader.items("emitters");
+    let drain_fields = reader.items("drains");
     let event_fields = reader.items("events");
     let mut materials = read_materials(&mut reader);
     add_presets_in_use(&mut materials, &body_fields, &event_fields);
@@ -45,16 +49,21 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
         obstacles: names_of(&obstacle_fields),
         materials: materials.iter().map(|material| material.name.clone()).collect(),
         heatings: names_of(&heating_fields),
+        emitters: names_of(&emitter_fields),
+        drains: names_of(&drain_fields),
         absolute_zero,
     };
     check_body_materials(&body_fields, &names);
-    check_names(&[&body_fields, &obstacle_fields, &heating_fields]);
+    check_names(&[&body_fields, &obstacle_fields, &heating_fields, &emitter_fields, &drain_fields]);
 
     let bodies: Vec<_> = body_fields.iter().map(|field| read_body(field, &mut files)).collect();
     check_copies_names(&body_fields, &bodies);
     let obstacles: Vec<_> = obstacle_fields.iter().map(|field| read_obstacle(field, &mut files)).collect();
     let heatings: Vec<_> =
         heating_fields.iter().map(|field| read_heating(field, &names, &mut files, absolute_zero)).collect();
+    let emitters: Vec<_> = emitter_fields.iter().map(|field| read_emitter(field, &names, &bodies)).collect();
+    let drains: Vec<_> = drain_fields.iter().map(|field| read_drain(field, &names, &mut files)).collect();
+    check_growth(&body_fields, &bodies, &emitter_fields);
     let events: Vec<_> = event_fields.iter().map(|field| read_event(field, &names, &mut files)).collect();
     let sound: Option<Vec<BodyDescription>> = bodies.into_iter().collect();
     let expectations: Vec<_> = match &sound {
@@ -79,6 +88,9 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
         bodies: sound?,
         obstacles: obstacles.into_iter().collect::<Option<_>>()?,
         heatings: heatings.into_iter().collect::<Option<_>>()?,
+        emitters: emitters.into_iter().collect::<Option<_>>()?,
+        drains: drains.into_iter().collect::<Option<_>>()?,
+        bounds,
         events: events.into_iter().collect::<Option<_>>()?,
         expectations: expectations.into_iter().collect::<Option<_>>()?,
     })
@@ -188,7 +200,20 @@ fn check_body_materials(bodies: &[Field], names: &Names) {
     }
 }
 
-/// Bodies, obstacles and heatings share one set of names, so that events can tell them apart.
+/// A body without a shape needs an emitter.
+fn check_growth(fields: &[Field], bodies: &[Option<BodyDescription>], emitters: &[Field]) {
+    let named = |body: &BodyDescription| {
+        let mut names = emitters.iter().filter_map(|emitter| emitter.node.child("body").and_then(Node::text));
+        names.any(|name| body.makes(name))
+    };
+    for (field, body) in fields.iter().zip(bodies) {
+        if body.as_ref().is_some_and(|body| body.shape.is_none() && !named(body)) {
+            field.object("has no shape, and no emitter pours into it; give it a shape, or an emitter that names it");
+        }
+    }
+}
+
+/// Bodies, obstacles, heatings, emitters and drains share one set of names, so that events can tell them apart.
 fn check_names(fields: &[&[Field]]) {
     let mut seen: HashMap<&str, &str> = HashMap::new();
     for field in fields.iter().copied().flatten() {

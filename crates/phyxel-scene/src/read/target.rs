@@ -2,6 +2,7 @@
 
 use super::body::MODES;
 use super::cursor::{Field, Reader};
+use super::flow::SPEED;
 use super::heating::{FLUX, POWER, read_exchange, read_radiation};
 use super::material::{
     POISSON, read_cohesion, read_friction, read_plasticity, read_strength, read_viscosity, read_young_modulus,
@@ -22,6 +23,10 @@ pub(super) struct Names {
     pub materials: Vec<String>,
     /// Of heatings.
     pub heatings: Vec<String>,
+    /// Of emitters.
+    pub emitters: Vec<String>,
+    /// Of drains.
+    pub drains: Vec<String>,
     /// The temperature at which nothing radiates any more, if the file says it.
     pub absolute_zero: Option<f32>,
 }
@@ -34,13 +39,16 @@ enum Kind {
     Obstacle,
     Material,
     Heating,
+    Emitter,
+    Drain,
 }
 
 /// Settings that may change, and what has them.
-const SETTINGS: [(&str, &[Kind]); 30] = [
+const SETTINGS: [(&str, &[Kind]); 31] = [
     ("gravity", &[Kind::World]),
-    ("temperature", &[Kind::Body, Kind::Obstacle, Kind::Heating]),
+    ("temperature", &[Kind::Body, Kind::Obstacle, Kind::Heating, Kind::Emitter]),
     ("velocity", &[Kind::Body]),
+    ("speed", &[Kind::Emitter]),
     ("material", &[Kind::Body]),
     ("mode", &[Kind::Body]),
     ("beta", &[Kind::Body]),
@@ -53,7 +61,7 @@ const SETTINGS: [(&str, &[Kind]); 30] = [
     ("friction", &[Kind::Obstacle, Kind::Material]),
     ("restitution", &[Kind::Obstacle, Kind::Material]),
     ("stickiness", &[Kind::Obstacle]),
-    ("active", &[Kind::Obstacle, Kind::Heating]),
+    ("active", &[Kind::Obstacle, Kind::Heating, Kind::Emitter, Kind::Drain]),
     ("young_modulus", &[Kind::Material]),
     ("poisson_ratio", &[Kind::Material]),
     ("damping", &[Kind::Material]),
@@ -73,7 +81,8 @@ const SETTINGS: [(&str, &[Kind]); 30] = [
 impl Names {
     /// Everything an event may name.
     fn all(&self) -> impl Iterator<Item = &str> + Clone {
-        let named = self.bodies.iter().chain(&self.obstacles).chain(&self.heatings).chain(&self.materials);
+        let named = self.bodies.iter().chain(&self.obstacles).chain(&self.heatings).chain(&self.emitters);
+        let named = named.chain(&self.drains).chain(&self.materials);
         named.map(String::as_str).chain(std::iter::once("world"))
     }
 
@@ -86,6 +95,8 @@ impl Names {
             (Kind::Obstacle, has(&self.obstacles)),
             (Kind::Material, has(&self.materials)),
             (Kind::Heating, has(&self.heatings)),
+            (Kind::Emitter, has(&self.emitters)),
+            (Kind::Drain, has(&self.drains)),
         ];
         kinds.iter().filter(|(_, there)| *there).map(|(kind, _)| *kind).collect()
     }
@@ -106,7 +117,7 @@ pub(super) fn read_settings(target: &Field, set: &Field, names: &Names) -> Optio
     let name = target.text()?;
     let kinds = names.kinds(name);
     if kinds.is_empty() {
-        target.unknown("body, obstacle, material or heating", name, names.all());
+        target.unknown("body, obstacle, material, heating, emitter or drain", name, names.all());
         return None;
     }
     let mut reader = set.table()?;
@@ -132,6 +143,8 @@ fn target_of(kind: Kind, name: &str) -> Target {
         Kind::Obstacle => Target::Obstacle(name.to_string()),
         Kind::Material => Target::Material(name.to_string()),
         Kind::Heating => Target::Heating(name.to_string()),
+        Kind::Emitter => Target::Emitter(name.to_string()),
+        Kind::Drain => Target::Drain(name.to_string()),
     }
 }
 
@@ -141,6 +154,7 @@ fn read_setting(key: &str, field: &Field, names: &Names) -> Option<Setting> {
         "gravity" => Setting::Gravity(field.vector(Quantity::any("m/s2"))?),
         "temperature" => Setting::Temperature(number(Quantity::any("temperature"))?),
         "velocity" => Setting::Velocity(field.vector(Quantity::any("m/s"))?),
+        "speed" => Setting::Speed(number(SPEED)?),
         "material" => Setting::Material(read_material_name(field, names)?),
         "mode" => Setting::Mode(field.choice("mode", &MODES)?),
         "beta" => Setting::Beta(number(Quantity::part())?),

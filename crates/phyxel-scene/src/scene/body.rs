@@ -17,8 +17,8 @@ pub struct BodyDescription {
     pub model: ModelDescription,
     /// Name of a material of the scene.
     pub material: String,
-    /// Its form in its own frame.
-    pub shape: Shape,
+    /// Its form in its own frame; a fluid that an emitter pours in may have none.
+    pub shape: Option<Shape>,
     /// Distance of its particles, m.
     pub spacing: f32,
     /// How its form is filled with particles.

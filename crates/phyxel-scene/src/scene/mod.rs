@@ -3,18 +3,21 @@
 mod body;
 mod event;
 mod expectation;
+mod flow;
 mod heating;
 mod obstacle;
 
 pub use body::{BodyDescription, ClusterPlan, Copies, Deformation, ModelDescription, SkinDescription};
 pub use event::{Action, Event};
 pub use expectation::{Expectation, ExpectedValue, Moment, Subject};
+pub use flow::{DrainDescription, EmitterDescription};
 pub use heating::HeatingDescription;
 pub use obstacle::{ObstacleDescription, PlaceKey};
 
 use crate::shape::Placement;
 use glam::Vec3;
 use phyxel::body::Pose;
+use phyxel::drain::Bounds;
 use phyxel::material::Material;
 
 /// The version of the file format that this crate reads.
@@ -53,6 +56,12 @@ pub struct Scene {
     pub obstacles: Vec<ObstacleDescription>,
     /// Heat from outside.
     pub heatings: Vec<HeatingDescription>,
+    /// What pours particles in.
+    pub emitters: Vec<EmitterDescription>,
+    /// What takes particles away.
+    pub drains: Vec<DrainDescription>,
+    /// The room outside of which particles of crystals and fluids are taken away.
+    pub bounds: Option<Bounds>,
     /// What happens at given times, in the order of the file.
     pub events: Vec<Event>,
     /// What has to come true.
@@ -73,12 +82,13 @@ impl Scene {
             let ambient = heating.exchange.map(|exchange| exchange.ambient);
             [heating.temperature, ambient].into_iter().flatten()
         });
+        let emitters = self.emitters.iter().filter_map(|emitter| emitter.temperature);
         let events = self.events.iter().flat_map(|event| match &event.action {
             Action::Set(settings) => settings.iter().filter_map(|(_, setting)| setting.temperature()).collect(),
             Action::Warm { temperature, .. } => vec![*temperature],
             _ => Vec::new(),
         });
-        let all = bodies.chain(obstacles).chain(heatings).chain(events);
+        let all = bodies.chain(obstacles).chain(heatings).chain(emitters).chain(events);
         let [low, high] = all.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], t| [low.min(t), high.max(t)]);
         (low < high).then_some([low, high])
     }

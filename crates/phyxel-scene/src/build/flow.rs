@@ -1,0 +1,36 @@
+//! Emitters and drains.
+
+use super::event::Cast;
+use super::obstacle::form;
+use crate::error::BuildError;
+use crate::scene::{BodyDescription, DrainDescription, EmitterDescription};
+use phyxel::drain::Drain;
+use phyxel::emitter::Emitter;
+
+/// Makes an emitter, as warm as its body unless the scene says otherwise.
+pub(super) fn make_emitter(description: &EmitterDescription, bodies: &[BodyDescription]) -> Emitter {
+    let body = bodies.iter().find(|body| body.makes(&description.emitter.body));
+    let temperature = description.temperature.or(body.map(|body| body.temperature)).unwrap_or(0.0);
+    Emitter { temperature, ..description.emitter.clone() }
+}
+
+/// Makes a drain.
+pub(super) fn make_drain(
+    description: &DrainDescription,
+    cast: &Cast,
+    warnings: &mut Vec<String>,
+) -> Result<Drain, BuildError> {
+    let owner = || format!("drain \"{}\"", description.name);
+    let (geometry, pose) = form(&description.region, 1.0, description.cell, owner, warnings)?;
+    let bodies = description.bodies.iter().flat_map(|name| cast.names(name)).collect();
+    Ok(Drain { bodies, active: description.active, ..Drain::new(&description.name, geometry, pose) })
+}
+
+/// Particles that an emitter pours into a body until the end of the scene (s), about.
+pub(super) fn estimate(emitter: &Emitter, body: &BodyDescription, duration: f64) -> u64 {
+    let until = emitter.until.map_or(duration, |until| until.min(duration));
+    let layers = f64::from(emitter.speed) * (until - emitter.from).max(0.0) / f64::from(body.spacing) * 2.0f64.sqrt();
+    // Casting saturates.
+    let count = (layers * emitter.mouth.count(body.spacing)).ceil() as u64;
+    emitter.most.map_or(count, |most| most.min(count))
+}
