@@ -18,7 +18,7 @@ impl Camera {
     /// A view from the front, the right and above that shows everything but endless floors.
     pub fn around(frame: &Frame) -> Self {
         let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for body in &frame.bodies {
+        for body in frame.bodies.iter().filter(|body| !body.particles.is_empty()) {
             let [low, high] = body.report.bounds.map(|corner| Vec3::from_array(corner.map(|x| x as f32)));
             (min, max) = (min.min(low), max.max(high));
         }

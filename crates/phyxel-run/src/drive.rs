@@ -224,10 +224,10 @@ impl Drive {
             state_hash: self.world.state_hash(),
             stages: self.spent.stages.clone(),
             settings: self.world.settings().clone(),
-            totals: self.last.totals,
+            totals: self.last.totals.clone(),
             bodies: self.last.bodies.clone(),
             expectations: self.judge.findings(self.last.frame >= self.scene_frames),
-            warnings: heading.warnings,
+            warnings: heading.warnings.into_iter().chain(self.world.losses()).collect(),
         }
     }
 

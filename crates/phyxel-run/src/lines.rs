@@ -31,7 +31,7 @@ impl From<&Frame> for FrameLine {
             frame: frame.index,
             time: frame.time,
             steps: frame.steps,
-            totals: frame.totals,
+            totals: frame.totals.clone(),
             bodies: frame.bodies.iter().map(|body| body.report.clone()).collect(),
         }
     }

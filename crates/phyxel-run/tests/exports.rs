@@ -46,6 +46,48 @@ what = 'bodies.soft.skin.volume'
 above = 0.0
 ";
 
+/// A fluid that is empty at first, is poured in beside one of particles, and is drained to the last drop.
+const POURED: &str = "version = 1
+duration = 0.5
+bounds = { min = [-1, -1, -1], max = [1, 1, 1] }
+[[bodies]]
+name = 'water'
+model = 'crystal'
+material = 'water'
+spacing = 0.04
+crystal = { phase = 'fluid' }
+skin = { kind = 'isosurface' }
+[[bodies]]
+name = 'dust'
+model = 'crystal'
+material = 'water'
+spacing = 0.04
+crystal = { phase = 'fluid' }
+[[emitters]]
+name = 'tap'
+body = 'water'
+mouth = { kind = 'disc', radius = 0.08 }
+at = [0.0, 0.5, 0.0]
+speed = 1.0
+until = 0.2
+[[emitters]]
+name = 'blower'
+body = 'dust'
+mouth = { kind = 'rectangle', size = [0.08, 0.08] }
+at = [0.5, 0.5, 0.0]
+direction = [0.0, 1.0, 0.0]
+speed = 1.0
+from = 0.1
+[[drains]]
+name = 'hole'
+region = { kind = 'box', size = [0.6, 2.0, 0.6] }
+active = false
+[[events]]
+at = 0.3
+target = 'hole'
+set = { active = true }
+";
+
 struct Stopper {
     after: u32,
     stop: Arc<AtomicBool>,
@@ -92,7 +134,7 @@ fn require_same(whole: &Path, parted: &Path) {
 #[test]
 fn a_stopped_run_goes_on_to_the_same_files() {
     let place = tempfile::tempdir().unwrap();
-    for (name, text) in [("bodies", BODIES), ("solids", SOLIDS), ("surfels", SURFELS)] {
+    for (name, text) in [("bodies", BODIES), ("solids", SOLIDS), ("surfels", SURFELS), ("poured", POURED)] {
         let [whole, parted] = ["whole", "parted"].map(|kind| place.path().join(format!("{name}-{kind}")));
         run(text, &whole, Claim::New, None);
         run(text, &parted, Claim::New, Some(3));
@@ -136,7 +178,9 @@ fn a_killed_run_goes_on_from_its_checkpoint_to_the_same_files() {
 #[test]
 fn only_bodies_that_keep_their_triangles_make_one_moving_file() {
     let place = tempfile::tempdir().unwrap();
-    for (name, text, moves) in [("bodies", BODIES, false), ("solids", SOLIDS, true), ("surfels", SURFELS, true)] {
+    for (name, text, moves) in
+        [("bodies", BODIES, false), ("solids", SOLIDS, true), ("surfels", SURFELS, true), ("poured", POURED, false)]
+    {
         let folder = place.path().join(name);
         run(text, &folder, Claim::New, None);
         assert_eq!(folder.join("glb/scene.glb").exists(), moves, "{name}");
@@ -154,6 +198,28 @@ fn surfels_are_counted_and_have_no_volume() {
     assert!(["closed", "pieces", "genus", "volume"].iter().all(|key| skin[key].is_null()), "{skin}");
     let found: Vec<_> = report["expectations"].as_array().unwrap().iter().map(|found| &found["passed"]).collect();
     assert_eq!(found, [true, true, false]);
+}
+
+#[test]
+fn bodies_without_particles_are_told_of_and_leave_no_mark_in_files() {
+    let place = tempfile::tempdir().unwrap();
+    run(POURED, place.path(), Claim::New, None);
+    let lines = fs::read_to_string(place.path().join("frames.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let count = |frame: usize, body: usize| lines[frame]["bodies"][body]["particles"]["fluid"].as_u64().unwrap();
+    assert_eq!((count(0, 0), count(0, 1)), (0, 0));
+    assert!(lines[0]["bodies"][0]["centre"][1].is_null() && lines[0]["bodies"][0]["temperature"]["mean"].is_null());
+    assert!(count(6, 0) > 0 && count(6, 1) > 0, "{} {}", count(6, 0), count(6, 1));
+    assert!(lines[6]["bodies"][0]["skin"]["volume"].as_f64().unwrap() > 0.0);
+    let last = lines.len() - 1;
+    assert_eq!(count(last, 0), 0);
+    assert_eq!(lines[last]["totals"]["removed"]["by"]["hole"]["particles"], count(9, 0));
+    for (name, frame, points) in [("obj/frame_00000.obj", 0, false), ("obj/frame_00006.obj", 6, true)] {
+        let text = fs::read_to_string(place.path().join(name)).unwrap();
+        assert_eq!(text.lines().any(|line| line.starts_with("v ")), points, "frame {frame}");
+    }
+    let skins = ["ply/skin_00000.ply", "ply/skin_00006.ply"].map(|name| place.path().join(name).exists());
+    assert_eq!(skins, [false, true]);
 }
 
 #[test]

@@ -7,7 +7,8 @@ use phyxel::body::Pose;
 /// A plane has no end, a file has: a quad that reaches four times as far as the bodies are from the plane's origin, and
 /// at least a metre. In the obstacle's own frame.
 pub(crate) fn plane_quad(frame: &Frame, pose: &Pose, normal: Vec3) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let corners = frame.bodies.iter().flat_map(|body| body.report.bounds);
+    let there = frame.bodies.iter().filter(|body| !body.particles.is_empty());
+    let corners = there.flat_map(|body| body.report.bounds);
     let far = corners.map(|corner| Vec3::from(corner.map(|part| part as f32)).distance(pose.at)).fold(0.0, f32::max);
     let reach = (4.0 * far).max(1.0);
     let (u, v) = normal.any_orthonormal_pair();

@@ -65,7 +65,7 @@ impl Clip {
             return Ok(None);
         }
         let Some(first) = FrameFile::open(&files[0])? else { return Ok(None) };
-        let Some(shapes) = first.shapes() else { return Ok(None) };
+        let Some(shapes) = first.shapes().filter(|shapes| !shapes.is_empty()) else { return Ok(None) };
         let room: usize = shapes.iter().map(|shape| if shape.normals { 24 } else { 12 } * shape.count).sum();
         if room as u64 * files.len() as u64 > MOST_BYTES || shapes.len() * files.len() > MOST_TARGETS {
             return Ok(None);

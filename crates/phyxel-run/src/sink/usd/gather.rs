@@ -21,7 +21,8 @@ pub(super) type Put<'a, E> = dyn FnMut(Property, Value<'_>) -> Result<(), E> + '
 
 /// Shows every prim of a frame to `take`.
 pub(super) fn gather<E>(frame: &Frame, take: &mut Take<'_, E>) -> Result<(), E> {
-    for body in &frame.bodies {
+    // What has nothing to show is not there.
+    for body in frame.bodies.iter().filter(|body| body.skin.is_some() || !body.particles.is_empty()) {
         let form = match &body.skin {
             Some(skin) if skin.axes.is_empty() => Form::Mesh,
             _ => Form::Points,
