@@ -7,7 +7,7 @@ use crate::drain::{Bounds, Drain};
 use crate::error::WorldError;
 use crate::heating::{Exchange, Heating, Radiation};
 use crate::material::{Curve, Friction, Heat, HeatFromWork, Material};
-use crate::model::crystal::Change;
+use crate::model::crystal::{Change, Docking};
 use crate::model::shape::{Clusters, ShapeSettings};
 use crate::model::spring::{Cell, Gas, Molecules, SpringSettings, Summation};
 use crate::model::{ContinuumSettings, CrystalSettings, ModelSettings};
@@ -297,7 +297,10 @@ impl CrystalSettings {
         check.that(finite, "crystal.change.freezing_point", freezing_point, "finite")?;
         check.that(fewest.is_finite(), "crystal.change.fewest", fewest, "finite")?;
         check.that(positive(fastest), "crystal.change.fastest", fastest, "positive")?;
-        check.that(at_least_zero(fading), "crystal.change.fading", fading, "at least 0")
+        check.that(at_least_zero(fading), "crystal.change.fading", fading, "at least 0")?;
+        let Docking { rate, change } = self.docking.unwrap_or_default();
+        check.that(positive(rate), "crystal.docking.rate", rate, "positive")?;
+        check.that(at_least_zero(change), "crystal.docking.change", change, "at least 0")
     }
 }
 

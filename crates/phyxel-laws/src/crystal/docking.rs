@@ -1,9 +1,11 @@
 //! Which sites a neighbour may take: rates of docking, and cracks.
 
 use super::lattice::{NEAREST, SITES, Site, SiteSet};
+use super::strain;
 use crate::Real;
 use crate::random::chance;
-use glam::Mat3;
+use crate::symmetric::eigen;
+use glam::{Mat3, Vec3};
 
 /// How readily sites take neighbours (`[WHP06]` section 4.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,27 +64,39 @@ impl Docks {
         Self { rates: [law.most; NEAREST], held: 0 }
     }
 
-    /// Sites that neighbours may take in this step. `random` gives each dock (below [`NEAREST`]) an even number of 0 to 1.
+    /// Whether there is no crack at any dock.
+    pub fn is_whole(&self) -> bool {
+        self.rates.iter().all(|rate| *rate > 0.0)
+    }
+
+    /// Sites that no crack closes.
     ///
-    /// What is docked stays so; an empty dock takes what is there with the chance `1 - exp(-rate dt)`, a cracked one never.
-    /// A site farther out is open if more than half of the docks on the way to it are not cracked, so that nothing holds
-    /// across a crack, whichever of the planes of the lattice it follows.
-    pub fn open_sites(&self, dt: Real, mut random: impl FnMut(usize) -> Real) -> SiteSet {
-        let mut whole = 0u16;
-        let mut open = 0u64;
-        for (dock, &rate) in self.rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0) {
-            whole |= 1 << dock;
-            let docks = self.held >> dock & 1 == 1 || random(dock) < chance(rate, dt);
-            open |= u64::from(docks) << dock;
-        }
+    /// A site farther out than the docks is open if more than half of the docks on the way to it are not cracked, so that nothing
+    /// holds across a crack, whichever of the planes of the lattice it follows.
+    pub fn uncracked(&self) -> SiteSet {
+        let whole = self.rates.iter().enumerate().fold(0, |bits, (dock, rate)| bits | u16::from(*rate > 0.0) << dock);
         if whole == EVERY {
-            return SiteSet::from_bits(open | !u64::from(EVERY));
+            return SiteSet::ALL;
         }
+        let mut open = u64::from(whole);
         for number in NEAREST..SITES {
             let gates = GATES[number];
             open |= u64::from(2 * (gates & whole).count_ones() > gates.count_ones()) << number;
         }
         SiteSet::from_bits(open)
+    }
+
+    /// Sites that neighbours may take in this step. `random` gives each dock (below [`NEAREST`]) an even number of 0 to 1.
+    ///
+    /// What is docked stays so; an empty dock takes what is there with the chance `1 - exp(-rate dt)`, a cracked one never.
+    pub fn open_sites(&self, dt: Real, mut random: impl FnMut(usize) -> Real) -> SiteSet {
+        let uncracked = self.uncracked().bits();
+        let mut open = uncracked | u64::from(EVERY);
+        for dock in (0..NEAREST).filter(|dock| self.held >> dock & 1 == 0) {
+            let docks = random(dock) < chance(self.rates[dock], dt);
+            open &= !(u64::from(!docks) << dock);
+        }
+        SiteSet::from_bits(open & uncracked)
     }
 
     /// Rates after a step in which these sites were taken. A rate that is 0 stays 0: a crack that closes does not heal.
@@ -102,37 +116,62 @@ impl Docks {
         }
     }
 
-    /// Lets a site take neighbours again, as where melt freezes to a crack.
-    pub fn heal(&mut self, site: Site, law: &DockingLaw) {
-        if let Some(rate) = self.rates.get_mut(site.number()) {
-            *rate = law.most;
-        }
-    }
-
-    /// Opens cracks at docks across which matter of this shape is drawn by more than a strength (Pa). Returns whether
-    /// there were any.
-    pub fn crack_beyond(&mut self, strength: Real, young_modulus: Real, shape: &Mat3) -> bool {
-        let mut cracked = false;
-        for site in (0..NEAREST).filter_map(Site::new) {
-            if self.rates[site.number()] > 0.0 && tension(young_modulus, shape, site) > strength {
-                self.crack(site);
-                cracked = true;
-            }
-        }
-        cracked
+    /// Lets all sites take neighbours again, as where melt freezes to a crack.
+    pub fn heal(&mut self, law: &DockingLaw) {
+        self.rates = [law.most; NEAREST];
     }
 }
 
-/// Tension along the way to a site, Pa: Young's modulus times Green's strain `(|A n|^2 - 1)/2` in that direction.
-pub fn tension(young_modulus: Real, shape: &Mat3, site: Site) -> Real {
-    0.5 * young_modulus * ((*shape * site.position().normalize()).length_squared() - 1.0)
+/// Normals of the planes along which a closest packing comes apart: its squares and its triangles, one of each pair.
+const PLANES: [[i8; 3]; 7] = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 1, -1], [1, -1, 1], [-1, 1, 1]];
+
+/// Docks in front of the plane that lies best across a direction in the frame of the lattice, a bit for each.
+pub fn docks_in_front(direction: Vec3) -> u16 {
+    let (mut best, mut front) = (-1.0, Vec3::X);
+    for [a, b, c] in PLANES {
+        let normal = Vec3::new(a.into(), b.into(), c.into()).normalize();
+        let along = direction.dot(normal);
+        if along.abs() > best {
+            (best, front) = (along.abs(), normal * along.signum());
+        }
+    }
+    // Docks in the plane have no part along its normal, others 0.7 of their length and more.
+    let sites = (0..NEAREST).filter_map(Site::new).filter(|site| site.position().dot(front) > 0.5);
+    sites.fold(0, |bits, site| bits | 1 << site.number())
+}
+
+/// Docks on the other side of these.
+pub fn docks_opposite(docks: u16) -> u16 {
+    let sites = (0..NEAREST).filter(|dock| docks >> dock & 1 == 1).filter_map(Site::new);
+    sites.fold(0, |bits, site| bits | 1 << site.opposite().number())
+}
+
+/// Tension along a direction in the frame of the lattice, Pa: Young's modulus times Green's strain `(|A n|^2 - 1)/2`.
+pub fn tension(young_modulus: Real, shape: &Mat3, direction: Vec3) -> Real {
+    0.5 * young_modulus * ((*shape * direction).length_squared() - 1.0)
+}
+
+/// The largest tension of a shape, Pa, and its direction in the frame of the lattice, if it is above a strength (Pa).
+pub fn tension_beyond(strength: Real, young_modulus: Real, shape: &Mat3) -> Option<(Real, Vec3)> {
+    let strain = strain(*shape);
+    // No principal strain is larger than the root of the sum of all squares. It is cheaper, and tells of most shapes that they hold.
+    let square: Real = (0..6).map(|k| strain[k] * strain[k] * if k < 3 { 1.0 } else { 2.0 }).sum();
+    let largest = young_modulus * square.sqrt();
+    if !(largest.is_finite() && largest > strength) {
+        return None;
+    }
+    let [xx, yy, zz, yz, xz, xy] = strain.map(f64::from);
+    let (values, vectors) = eigen([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]);
+    let first = (1..3).fold(0, |first, k| if values[k] > values[first] { k } else { first });
+    let tension = young_modulus * values[first] as Real;
+    let direction = Vec3::from_array(vectors.map(|row| row[first] as Real));
+    (tension > strength && direction.is_finite()).then_some((tension, direction))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::random::Dice;
-    use glam::Vec3;
 
     const LAW: DockingLaw = DockingLaw { most: 50.0, change: 100.0 };
 
@@ -185,7 +224,7 @@ mod tests {
             assert!(!open.contains(site) && open.bits() & u64::from(EVERY) == u64::from(EVERY) & !(1 << 3));
             docks.follow(SiteSet::ALL, &LAW, 1.0);
         }
-        docks.heal(site, &LAW);
+        docks.heal(&LAW);
         assert!(docks.open_sites(1e9, |_| 0.0).contains(site));
     }
 
@@ -204,15 +243,41 @@ mod tests {
     }
 
     #[test]
-    fn docks_crack_where_matter_is_drawn_too_much() {
-        let shape = Mat3::from_rotation_x(0.4) * Mat3::from_diagonal(Vec3::new(1.02, 1.0, 1.0));
-        let mut docks = Docks::grown(&LAW);
-        // Nearest sites with a part along x are drawn by half the strain, the others by none.
-        assert!(!docks.crack_beyond(1.02e4, 1e6, &shape));
-        assert!(docks.crack_beyond(1.0e4, 1e6, &shape));
-        for site in (0..NEAREST).filter_map(Site::new) {
-            assert_eq!(docks.rates[site.number()] == 0.0, site.coordinates()[0] != 0);
+    fn matter_comes_apart_along_planes_of_its_lattice() {
+        // Four docks lie in front of a square of the lattice, three in front of a triangle.
+        for (direction, count) in
+            [([1.0, 0.1, -0.2], 4), ([0.1, 0.2, -3.0], 4), ([1.0, 0.9, 1.1], 3), ([-1.0, -1.0, 0.7], 3)]
+        {
+            let direction = Vec3::from_array(direction);
+            let front = docks_in_front(direction);
+            assert_eq!(front.count_ones(), count, "{direction}");
+            for site in (0..NEAREST).filter_map(Site::new).filter(|site| front >> site.number() & 1 == 1) {
+                assert!(site.position().dot(direction) > 0.0, "{direction}");
+            }
+            assert_eq!(docks_opposite(front), docks_in_front(-direction));
+            assert_eq!(front & docks_opposite(front), 0);
         }
-        assert!(!docks.crack_beyond(0.0, 1e6, &Mat3::NAN));
+    }
+
+    #[test]
+    fn the_largest_tension_is_found_whatever_way_matter_is_drawn_and_turned() {
+        let mut numbers = (0..).map(|k| Dice::new(11, 0).unit(k, 0) - 0.5);
+        let mut number = || numbers.next().unwrap_or(0.0);
+        for _ in 0..200 {
+            let along = Vec3::new(number(), number(), number()).normalize();
+            let across = along.any_orthonormal_vector();
+            let frame = Mat3::from_cols(along, across, along.cross(across));
+            let stretched = frame * Mat3::from_diagonal(Vec3::new(1.02, 1.01, 0.9)) * frame.transpose();
+            let shape = Mat3::from_rotation_x(3.0 * number()) * stretched;
+            // Green's strain of a stretch of 1.02 is 0.0202. Squares of numbers near 1 in f32: 1e-7 of 1, a few times.
+            let (tension, direction) = tension_beyond(2.01e4, 1e6, &shape).expect("is drawn by more");
+            assert!((tension - 2.02e4).abs() < 1.0, "{tension}");
+            // Strains differ by 1e-2: directions are known to 1e-5.
+            assert!(direction.dot(along).abs() > 1.0 - 1e-4);
+            assert!((super::tension(1e6, &shape, along) - 2.02e4).abs() < 1.0);
+            assert_eq!(tension_beyond(2.03e4, 1e6, &shape), None);
+        }
+        assert_eq!(tension_beyond(0.0, 1e6, &Mat3::NAN), None);
+        assert_eq!(tension_beyond(1e3, 1e6, &Mat3::from_diagonal(Vec3::splat(0.9))), None, "matter that is pressed");
     }
 }

@@ -1,7 +1,7 @@
 //! How a lattice lies among neighbours.
 
 use super::lattice::{Lattice, Site, SiteSet};
-use super::seats::{Seats, take_seats};
+use super::seats::{Seats, find_sites, take_seats};
 use crate::Real;
 use crate::lanes::Level;
 use crate::rotation::follow_rotation;
@@ -21,6 +21,11 @@ impl Pose {
     /// An undeformed lattice, turned.
     pub fn turned(rotation: Quat) -> Self {
         Self { rotation, shape: Mat3::from_quat(rotation) }
+    }
+
+    /// Itself, if its rotation is one.
+    fn checked(self) -> Self {
+        if (self.rotation.length_squared() - 1.0).abs() < 1e-3 { self } else { Self::default() }
     }
 
     /// Map from ways to coordinates of the lattice; the turn alone takes the place of a shape that cannot be inverted.
@@ -75,8 +80,7 @@ pub fn match_lattice(
     open: SiteSet,
     sites: &mut [Option<Site>],
 ) -> Match {
-    let is_turn = (previous.rotation.length_squared() - 1.0).abs() < 1e-3;
-    let previous = if is_turn { *previous } else { Pose::default() };
+    let previous = previous.checked();
     let mut seats = Seats::NONE;
     take_seats(level, lattice, &previous.to_lattice(lattice.distance()), ways, open, sites, &mut seats);
     let fitted = Mat3::from_cols_array_2d(&seats.fitted).transpose();
@@ -87,6 +91,11 @@ pub fn match_lattice(
         None => Pose::turned(rotation),
     };
     Match { pose, taken: seats.taken }
+}
+
+/// The sites that neighbours are nearest to, whether they may take them or not: those of [`match_lattice`] with the same pose.
+pub fn sites_of(level: Level, lattice: &Lattice, pose: &Pose, ways: &[Vec3], sites: &mut [Option<Site>]) {
+    find_sites(level, &pose.checked().to_lattice(lattice.distance()), ways, sites);
 }
 
 /// `A_pq (sum w l l^T)^-1`, if the taken sites span space.

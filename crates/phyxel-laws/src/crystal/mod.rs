@@ -13,6 +13,7 @@
 //!   vanishes by itself. Where forces are changed in other ways, [`balance`] takes it off, all of it; eq. 9 leaves a part.
 //! - The angular velocity of damping has the inertia that eq. 11 lacks, and weights have masses in them. Then damping
 //!   keeps both momenta by itself.
+//! - Cracks follow planes of the lattice, where the largest tension is beyond the strength.
 //! - A docked neighbour stays docked while it keeps its site. In the source it may be lost in every step, and a solid
 //!   would be the softer the shorter the steps are.
 //! - Freezing needs both cold and solid neighbours; the product in eq. 16 is positive where both are missing.
@@ -31,10 +32,10 @@ mod tests;
 
 pub use change::{Around, PhaseChange, faded};
 pub use damping::{Drift, Member, drift};
-pub use docking::{DockingLaw, Docks, tension};
+pub use docking::{DockingLaw, Docks, docks_in_front, docks_opposite, tension, tension_beyond};
 pub use force::{Balance, Pulled, balance};
 pub use lattice::{Lattice, NEAREST, SHELL_ENDS, SITES, Site, SiteSet, nearest_site};
-pub use matching::{Match, Pose, match_lattice};
+pub use matching::{Match, Pose, match_lattice, sites_of};
 
 use crate::Real;
 use crate::elastic::VOIGT;

@@ -32,6 +32,11 @@ at_every_level! {
     )
 }
 
+at_every_level! {
+    /// Tells neighbours the sites nearest to them, whether others are there or not.
+    find_sites = find_each [] [] (to_lattice: &Mat3, ways: &[Vec3], sites: &mut [Option<Site>])
+}
+
 // Loops instead of closures: what is called inside a closure is not compiled for the vectors of the machine.
 
 #[inline(always)]
@@ -44,12 +49,7 @@ fn take_and_sum<L: Lanes>(
     seats: &mut Seats,
 ) {
     let count = ways.len().min(sites.len());
-    let mut map = [[L::zero(); 3]; 3];
-    for i in 0..3 {
-        for j in 0..3 {
-            map[i][j] = L::splat(to_lattice.col(j)[i]);
-        }
-    }
+    let map = spread::<L>(to_lattice);
     // By marks. Nothing is near enough to a site that is closed, and to none at all.
     let mut nearest = lattice.nearest;
     let mut closed = lattice.inside().bits() & !open.bits();
@@ -87,6 +87,35 @@ fn take_and_sum<L: Lanes>(
         first += WIDTH;
     }
     sum_up::<L>(lattice, &taken, &holders, seats);
+}
+
+#[inline(always)]
+fn find_each<L: Lanes>(to_lattice: &Mat3, ways: &[Vec3], sites: &mut [Option<Site>]) {
+    let count = ways.len().min(sites.len());
+    let map = spread::<L>(to_lattice);
+    let mut first = 0;
+    while first < count {
+        let mut index = [0; WIDTH];
+        for lane in 0..WIDTH {
+            index[lane] = (first + lane).min(count - 1) as u32;
+        }
+        let (places, _) = locate(map, L::gather(ways, &index));
+        for lane in 0..WIDTH.min(count - first) {
+            sites[first + lane] = Site::from_mark(mark_at(places[lane]));
+        }
+        first += WIDTH;
+    }
+}
+
+#[inline(always)]
+fn spread<L: Lanes>(matrix: &Mat3) -> [[L; 3]; 3] {
+    let mut map = [[L::zero(); 3]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            map[i][j] = L::splat(matrix.col(j)[i]);
+        }
+    }
+    map
 }
 
 /// Sums over the taken sites, in the order of the sites.

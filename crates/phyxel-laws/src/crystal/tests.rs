@@ -249,6 +249,13 @@ fn random_clouds_keep_momenta() {
                 let mut sites = vec![None; around.ways.len()];
                 let again = match_lattice(level, &lattice, &previous, &around.ways, open, &mut sites);
                 assert!(again == around.found && sites == around.sites, "{level:?}");
+                let mut nearest = vec![None; around.ways.len()];
+                sites_of(level, &lattice, &previous, &around.ways, &mut nearest);
+                assert!(sites.iter().zip(&nearest).all(|(taken, nearest)| taken.is_none() || taken == nearest));
+                let alone = |way: &Vec3| nearest_site(previous.shape.inverse() * *way / DISTANCE);
+                // Ways half way between two sites may go to either.
+                let same = around.ways.iter().zip(&nearest).filter(|(way, site)| alone(way) == **site).count();
+                assert!(same + 1 >= nearest.len());
             }
             assert_eq!(around.taken().count(), around.found.taken.len());
             assert!(around.taken().all(|(site, _)| open.contains(site) && around.found.taken.contains(site)));

@@ -4,7 +4,7 @@ use super::cursor::Field;
 use super::quantity::Quantity;
 use crate::scene::ModelDescription;
 use phyxel::model::CrystalSettings;
-use phyxel::model::crystal::Change;
+use phyxel::model::crystal::{Change, Docking};
 use phyxel::particles::Phase;
 
 /// Reads the table `crystal` of a body.
@@ -16,13 +16,25 @@ pub(super) fn read_crystal(field: &Field) -> Option<ModelDescription> {
     let support = reader.number("support", Quantity::between(1.3, 2.1, "particle distances"));
     let smoothing = reader.number("smoothing", Quantity::not_negative("1/s"));
     let change = reader.field("change").and_then(|field| read_change(&field));
+    let docking = reader.field("docking").and_then(|field| read_docking(&field));
     reader.finish();
     Some(ModelDescription::Crystal(Box::new(CrystalSettings {
         phase: phase.unwrap_or(usual.phase),
         support: support.unwrap_or(usual.support),
         smoothing: smoothing.unwrap_or(usual.smoothing),
         change: change.unwrap_or(usual.change),
+        docking,
     })))
+}
+
+/// How readily sites take neighbours.
+fn read_docking(field: &Field) -> Option<Docking> {
+    let usual = Docking::default();
+    let mut reader = field.table()?;
+    let rate = reader.number("rate", Quantity::positive("1/s"));
+    let change = reader.number("change", Quantity::not_negative("1/s2"));
+    reader.finish();
+    Some(Docking { rate: rate.unwrap_or(usual.rate), change: change.unwrap_or(usual.change) })
 }
 
 /// How it melts and freezes.

@@ -15,7 +15,9 @@ fn scene(lines: &str) -> String {
 
 #[test]
 fn wrong_settings_of_crystals_are_named() {
-    assert_eq!(problems(&scene("crystal = { phase = \"fluid\", support = 1.5, smoothing = 0 }")), Vec::<String>::new());
+    for lines in ["phase = \"fluid\", support = 1.5, smoothing = 0", "docking = { rate = 50, change = 200 }"] {
+        assert_eq!(problems(&scene(&format!("crystal = {{ {lines} }}"))), Vec::<String>::new());
+    }
     for (lines, expected) in [
         ("crystal = { support = 3 }", ".crystal.support: is 3"),
         ("crystal = { smoothing = -1 }", ".crystal.smoothing: is -1"),
@@ -23,6 +25,9 @@ fn wrong_settings_of_crystals_are_named() {
         ("crystal = { change = { melting = -2 } }", ".crystal.change.melting: is -2"),
         ("crystal = { change = { freezing = -2 } }", ".crystal.change.freezing: is -2"),
         ("crystal = { change = { rate = 2 } }", ".crystal.change: unknown key \"rate\""),
+        ("crystal = { docking = { rate = 0 } }", ".crystal.docking.rate: is 0"),
+        ("crystal = { docking = { change = -1 } }", ".crystal.docking.change: is -1"),
+        ("crystal = { docking = { most = 1 } }", ".crystal.docking: unknown key \"most\""),
         ("crystal = { fluid = true }", ".crystal: unknown key \"fluid\""),
         ("continuum = { flowing = true }", ".continuum: holds settings of the model \"continuum\""),
         ("skin = { kind = \"mesh\" }", ".skin: is a mesh, which a crystal cannot carry"),

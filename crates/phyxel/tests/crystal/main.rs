@@ -7,6 +7,7 @@ mod common;
 mod exchange;
 mod flow;
 mod fluid;
+mod fracture;
 mod heat;
 mod refusals;
 mod solid;

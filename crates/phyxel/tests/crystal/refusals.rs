@@ -5,7 +5,7 @@ use crate::{crystal, elastic, fluid, packed};
 use glam::Vec3;
 use phyxel::body::NewBody;
 use phyxel::material::{Heat, Material};
-use phyxel::model::crystal::Change;
+use phyxel::model::crystal::{Change, Docking};
 use phyxel::model::{CrystalSettings, ModelSettings};
 use phyxel::particles::Phase;
 use phyxel::skin::{Skin, SkinMesh};
@@ -36,6 +36,14 @@ fn bodies_that_make_no_sense_are_refused_by_name() {
     assert!(error.contains("crystal.smoothing"), "{error}");
     let error = refused(&[with(CrystalSettings { phase: Phase::Gas, ..CrystalSettings::default() })], 1.0e5);
     assert!(error.contains("crystal.phase"), "{error}");
+    let docking =
+        |rate, change| CrystalSettings { docking: Some(Docking { rate, change }), ..CrystalSettings::default() };
+    for (settings, name) in
+        [(docking(0.0, 1.0), "crystal.docking.rate"), (docking(1.0, -1.0), "crystal.docking.change")]
+    {
+        let error = refused(&[with(settings)], 1.0e5);
+        assert!(error.contains(name), "{error}");
+    }
     let colder = |freezing_point| CrystalSettings {
         change: Change { freezing_point, ..Change::default() },
         ..CrystalSettings::default()

@@ -3,7 +3,7 @@
 //! Enthalpy is what a particle keeps, whatever its phase: latent heat is taken up before it is warmer than the melting point, and
 //! given off before it is colder. So heat is kept to rounding.
 
-use super::{CrystalModel, Derived, GRAIN, Lie};
+use super::{CrystalModel, Derived, Dock, GRAIN, Lie};
 use crate::Real;
 use crate::body::Body;
 use crate::material::Material;
@@ -11,7 +11,7 @@ use crate::parallel;
 use crate::particles::{Particles, Phase};
 use crate::step::StepContext;
 use glam::Vec3;
-use phyxel_laws::crystal::{Around, PhaseChange, Pose, faded};
+use phyxel_laws::crystal::{Around, Docks, PhaseChange, Pose, faded};
 use phyxel_laws::random::{Dice, chance};
 
 /// Solid neighbours count that are nearer than this, in particle distances.
@@ -115,15 +115,38 @@ impl CrystalModel {
     fn take_turn(&mut self, derived: &Derived, particles: &mut Particles, k: usize, turn: Turn) {
         let i = derived.indices[k] as usize;
         match turn {
-            Turn::Melts => particles.phase[i] = Phase::Fluid,
+            // Melt has no cracks.
+            Turn::Melts => {
+                particles.phase[i] = Phase::Fluid;
+                self.docks[k] = self.fresh_docks(derived, k);
+            }
             Turn::Freezes(nearest) => {
                 particles.phase[i] = Phase::Solid;
+                self.docks[k] = self.fresh_docks(derived, k);
                 let near = &self.poses[nearest as usize];
                 let pose: Lie = Pose::turned(near.rotation).into();
                 self.poses[k] = pose;
                 let alone = nearest as usize == k;
                 self.objects[k] = if alone { self.new_object() } else { self.objects[nearest as usize] };
                 self.grow_together(derived, particles, k);
+                self.heal_docks(derived, particles, k);
+            }
+        }
+    }
+
+    /// Docks of a particle that has just become solid.
+    fn fresh_docks(&self, derived: &Derived, k: usize) -> Dock {
+        let settings = &self.bodies[derived.owners[k] as usize].settings;
+        Docks::frozen(&settings.docking.unwrap_or_default().into()).into()
+    }
+
+    /// Lets the solid neighbours of a frozen particle take it and those that freeze beside it, wherever they have a crack or a surface.
+    fn heal_docks(&mut self, derived: &Derived, particles: &Particles, k: usize) {
+        let Some(&place) = derived.places.get(k) else { return };
+        for other in solid_neighbours(derived, particles, place as usize) {
+            let other = other as usize;
+            if let Some(law) = derived.docking(other).filter(|_| other != k) {
+                self.docks[other].change(|docks| docks.heal(law));
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Columns of the model when particles come and go.
 
-use super::{CrystalModel, Lie};
+use super::{CrystalModel, Docking, Lie};
 use crate::body::BodyId;
 use crate::model::Moved;
 use crate::particles::{Phase, Rearrangement};
 use glam::Quat;
-use phyxel_laws::crystal::Pose;
+use phyxel_laws::crystal::{Docks, Pose};
 
 impl CrystalModel {
     /// Whether a body is a fluid that may grow.
@@ -32,6 +32,8 @@ impl CrystalModel {
         order.apply(&mut self.poses, std::iter::repeat(lie));
         order.apply(&mut self.objects, objects);
         order.apply(&mut self.shares, std::iter::repeat(0.0));
+        // Docks count once it freezes, and are made then.
+        order.apply(&mut self.docks, std::iter::repeat(Docks::frozen(&Docking::default().into()).into()));
         let speeds = moved.newborn.iter().map(|particle| particle.velocity.length());
         self.fastest = speeds.fold(self.fastest, f32::max);
         self.refresh();

@@ -6,6 +6,7 @@
 
 mod change;
 mod fluid;
+mod fracture;
 mod growth;
 mod pressure;
 mod rub;
@@ -13,10 +14,10 @@ mod settings;
 mod solid;
 mod state;
 
-pub use self::settings::{Change, CrystalSettings};
+pub use self::settings::{Change, CrystalSettings, Docking};
 
 use self::fluid::Fullness;
-use self::solid::{Lattices, Pulls, Solid};
+use self::solid::{Pulls, Solid};
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::grid::{Neighbourhood, Surroundings};
@@ -26,7 +27,7 @@ use crate::parallel;
 use crate::particles::{Particles, Phase};
 use crate::step::StepContext;
 use glam::{DMat3, Mat3, Quat, Vec3};
-use phyxel_laws::crystal::{Pose, nearest_site};
+use phyxel_laws::crystal::{DockingLaw, Docks, NEAREST, Pose, nearest_site};
 use phyxel_laws::rotation::nearest_rotation;
 use phyxel_laws::sph::{Attraction, Kernel};
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,8 @@ struct CrystalBody {
     count: usize,
     /// Object of particles that join it.
     object: u32,
+    /// Pairs that cracks have parted since the start.
+    broken: u64,
 }
 
 /// How the lattice of a particle lies, as [`Pose`] has it.
@@ -82,6 +85,33 @@ impl From<Lie> for Pose {
     }
 }
 
+/// The docks of a particle, as [`Docks`] has them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Dock {
+    rates: [Real; NEAREST],
+    held: u16,
+}
+
+impl Dock {
+    fn change(&mut self, change: impl FnOnce(&mut Docks)) {
+        let mut docks = Docks::from(*self);
+        change(&mut docks);
+        *self = docks.into();
+    }
+}
+
+impl From<Docks> for Dock {
+    fn from(Docks { rates, held }: Docks) -> Self {
+        Self { rates, held }
+    }
+}
+
+impl From<Dock> for Docks {
+    fn from(Dock { rates, held }: Dock) -> Self {
+        Self { rates, held }
+    }
+}
+
 /// Crystals and fluids of all bodies that are made of them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CrystalModel {
@@ -92,6 +122,8 @@ pub struct CrystalModel {
     poses: Vec<Lie>,
     /// Object of each particle: only particles of one are matched.
     objects: Vec<u32>,
+    /// Docks of each particle. They change only where docking is on.
+    docks: Vec<Dock>,
     /// Part of the forces of a solid that each particle has, 0 to 1.
     shares: Vec<Real>,
     /// Fastest particle of the last step, m/s.
@@ -158,13 +190,33 @@ impl Matter {
     }
 }
 
+impl Derived {
+    /// How a particle is as a solid.
+    fn solid(&self, k: usize) -> &Solid {
+        &self.matter[self.owners[k] as usize].solid
+    }
+
+    /// Number of the first particle of a body.
+    fn first_of(&self, matter: &Matter) -> usize {
+        let before = self.matter.iter().take_while(|other| !std::ptr::eq(*other, matter));
+        before.map(|other| other.range.len()).sum()
+    }
+
+    /// How the docks of a particle follow its neighbours, if they do.
+    fn docking(&self, k: usize) -> Option<&DockingLaw> {
+        self.solid(k).docking.as_ref()
+    }
+}
+
 impl CrystalModel {
     pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: CrystalSettings) {
         let turn = turn_of(&particles.rest[body.range()], &particles.position[body.range()]);
         let (object, share) = (self.new_object(), if settings.phase == Phase::Solid { 1.0 } else { 0.0 });
         self.objects.resize(self.objects.len() + body.len(), object);
         self.shares.resize(self.shares.len() + body.len(), share);
-        self.bodies.push(CrystalBody { id, settings, count: body.len(), object });
+        let docks = Docks::grown(&settings.docking.unwrap_or_default().into());
+        self.docks.resize(self.docks.len() + body.len(), docks.into());
+        self.bodies.push(CrystalBody { id, settings, count: body.len(), object, broken: 0 });
         self.pressures.resize(self.pressures.len() + body.len(), 0.0);
         self.poses.resize(self.poses.len() + body.len(), Pose::turned(turn).into());
         self.refresh();
@@ -186,6 +238,7 @@ impl CrystalModel {
         self.pressures.drain(gone.clone());
         self.shares.drain(gone.clone());
         self.objects.drain(gone.clone());
+        self.docks.drain(gone.clone());
         self.poses.drain(gone);
         self.refresh();
     }
@@ -249,15 +302,9 @@ impl CrystalModel {
     pub(crate) fn exert_forces(&mut self, particles: &mut Particles, context: &StepContext) {
         let Some(mut derived) = self.derived.take() else { return };
         particles.force.resize(particles.mass.len(), Vec3::ZERO);
-        let mut pulls = std::mem::take(&mut derived.pulls);
         if derived.matter.iter().any(|matter| matter.is_solid) {
-            let state = Lattices { poses: &mut self.poses, objects: &self.objects, shares: &self.shares };
-            pulls.find(&derived, state, particles, context.dt);
-            for (place, &k) in derived.around.order.iter().enumerate() {
-                particles.force[derived.indices[k as usize] as usize] += pulls.force(&derived.around, place);
-            }
+            self.pull(&mut derived, particles, context.dt);
         }
-        derived.pulls = pulls;
         self.derived = Some(derived);
     }
 

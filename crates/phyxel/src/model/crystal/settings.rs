@@ -2,6 +2,7 @@
 
 use crate::Real;
 use crate::particles::Phase;
+use phyxel_laws::crystal::DockingLaw;
 use serde::{Deserialize, Serialize};
 
 /// Settings of one body of crystal, or of fluid.
@@ -15,6 +16,31 @@ pub struct CrystalSettings {
     pub smoothing: Real,
     /// How it melts and freezes, if its material has a melting point.
     pub change: Change,
+    /// How readily sites of the lattice take neighbours; if `None`, as usual where the material has a strength, and at once
+    /// where it has none.
+    pub docking: Option<Docking>,
+}
+
+/// How readily sites of a lattice take neighbours (`[WHP06]` section 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Docking {
+    /// Largest rate at which an empty site takes a neighbour, 1/s.
+    pub rate: Real,
+    /// How fast the rate of a taken site rises and that of an empty one falls, 1/s2. At 0 it is a crack.
+    pub change: Real,
+}
+
+impl Default for Docking {
+    /// A neighbour is taken within 0.01 s, which is less than a frame; what stays empty for 0.1 s, a few frames, is a surface.
+    fn default() -> Self {
+        Self { rate: 100.0, change: 1000.0 }
+    }
+}
+
+impl From<Docking> for DockingLaw {
+    fn from(Docking { rate, change }: Docking) -> Self {
+        Self { most: rate, change }
+    }
 }
 
 /// How matter melts and freezes (`[WHP06]` eqs. 15 and 16).
@@ -42,6 +68,6 @@ impl Default for Change {
 
 impl Default for CrystalSettings {
     fn default() -> Self {
-        Self { phase: Phase::Solid, support: 1.9, smoothing: 10.0, change: Change::default() }
+        Self { phase: Phase::Solid, support: 1.9, smoothing: 10.0, change: Change::default(), docking: None }
     }
 }

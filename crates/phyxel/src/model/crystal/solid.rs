@@ -1,16 +1,17 @@
 //! Solid particles: forces of lattices that lie among present neighbours.
 
-use super::{CrystalSettings, Derived, GRAIN, Lie};
+use super::{CrystalModel, CrystalSettings, Derived, Dock, Docking, GRAIN, Lie};
 use crate::Real;
 use crate::body::Body;
 use crate::grid::Surroundings;
-use crate::material::Material;
+use crate::material::{Curve, Heat, Material};
 use crate::model::slowest_swing;
 use crate::parallel;
 use crate::particles::Particles;
 use glam::{Mat3, Vec3};
-use phyxel_laws::crystal::{Lattice, Member, Pose, Site, drift, match_lattice};
+use phyxel_laws::crystal::{DockingLaw, Docks, Lattice, Member, NEAREST, Pose, Site, SiteSet, drift, match_lattice};
 use phyxel_laws::lanes::{Level, WIDTH};
+use phyxel_laws::random::Dice;
 
 /// Part of the limit of stability that a step may take.
 const SAFETY: f64 = 0.8;
@@ -25,8 +26,17 @@ pub(super) struct Solid {
     /// Particle distance, m.
     pub distance: Real,
     pub lattice: Lattice,
-    /// N/m.
+    /// Young's modulus where it is stiffest, Pa.
+    pub young: Real,
+    /// N/m, there.
     pub stiffness: Real,
+    /// Young's modulus over temperature, Pa, where it is not the same everywhere.
+    softening: Option<Curve>,
+    /// Tension at which it cracks, Pa, over temperature.
+    strength: Option<Curve>,
+    heat: Heat,
+    /// How docks follow their neighbours, if they do.
+    pub docking: Option<DockingLaw>,
     /// Rate at which what is no rigid motion fades, 1/s.
     damping: Real,
     /// How much fuller places get by a pascal, 1/Pa.
@@ -52,15 +62,66 @@ impl Solid {
         // The lattice alone has the bulk modulus E/3.
         let bulk = young / (3.0 * (1.0 - 2.0 * material.poisson_ratio)) - young / 3.0;
         let softness = if young > 0.0 { 1.0 / bulk.max(LEAST_BULK * young) } else { 0.0 };
-        Self { distance, lattice, stiffness, damping, softness, stable }
+        let varies = material.heat.softening.is_some() || !material.young_modulus.all(|value| value == young);
+        let docking = settings.docking.or(material.strength.as_ref().map(|_| Docking::default()));
+        Self {
+            distance,
+            lattice,
+            young,
+            stiffness,
+            softening: varies.then(|| material.young_modulus.clone()),
+            strength: material.strength.clone(),
+            heat: material.heat,
+            docking: docking.map(DockingLaw::from),
+            damping,
+            softness,
+            stable,
+        }
     }
-}
 
-/// What solids keep from step to step, by particle.
-pub(super) struct Lattices<'a> {
-    pub poses: &'a mut [Lie],
-    pub objects: &'a [u32],
-    pub shares: &'a [Real],
+    /// Stiffness of a pair that is not matched (N/m), and the distance within which it pushes (m).
+    fn bumper(&self, other: &Self) -> (Real, Real) {
+        let nearest = Site::new(0).map_or(0.0, |site| self.lattice.weight(site));
+        (nearest * self.stiffness.min(other.stiffness), 0.5 * (self.distance + other.distance))
+    }
+
+    /// Force of a particle on this one, `way` (m) from it, that is not matched with it, N: as that of a matched one along the way to
+    /// it, where it is nearer than its site (`[WHP06]` eq. 14).
+    fn push(&self, other: &Self, way: Vec3) -> Vec3 {
+        let ((stiffness, distance), length) = (self.bumper(other), way.length());
+        if length > 0.0 && length < distance { way * (-stiffness * (distance / length - 1.0)) } else { Vec3::ZERO }
+    }
+
+    /// Energy of that force, of which each of the two has half, J.
+    pub fn push_energy(&self, other: &Self, way: Vec3) -> Real {
+        let (stiffness, distance) = self.bumper(other);
+        0.25 * stiffness * (distance - way.length()).max(0.0).powi(2)
+    }
+
+    /// Part of the stiffness that is left at an enthalpy (J/kg), 0 to 1.
+    ///
+    /// What melts is no softer for it: it has fewer solid particles.
+    pub fn part_left(&self, enthalpy: f64) -> Real {
+        let Some(curve) = &self.softening else { return 1.0 };
+        let temperature = self.heat.temperature(enthalpy);
+        curve.at(temperature) * self.heat.stiffness_of_mix(temperature, 0.0) / self.young.max(Real::MIN_POSITIVE)
+    }
+
+    /// Force of a lattice on one of its nearest neighbours that this bears, N: twice that which it has in matter which is drawn
+    /// by its strength, as single pairs are drawn now more and now less than the mean around them.
+    fn bond_strength(&self, enthalpy: f64) -> Option<Real> {
+        let strength = self.strength(enthalpy)?;
+        // Half of k w times the way from the site, which is 0.7 to 0.8 of strain times distance for the pairs across a plane.
+        let nearest = Site::new(0).map_or(0.0, |site| self.lattice.weight(site));
+        Some(
+            2.0 * 0.5 * 0.75 * self.stiffness * nearest * self.distance * strength / self.young.max(Real::MIN_POSITIVE),
+        )
+    }
+
+    /// Tension at which it cracks at an enthalpy (J/kg), Pa; `None` if it never does.
+    pub fn strength(&self, enthalpy: f64) -> Option<Real> {
+        self.strength.as_ref().map(|curve| curve.at(self.heat.temperature(enthalpy)))
+    }
 }
 
 /// Forces of lattices in a step.
@@ -81,17 +142,69 @@ struct Neighbourhood {
     entries: Vec<usize>,
     ways: Vec<Vec3>,
     sites: Vec<Option<Site>>,
+    /// Force of those that are not matched, N.
+    pushed: Vec3,
+}
+
+/// How the lattice of a particle lies after a step, and its docks.
+#[derive(Clone, Copy)]
+struct Lay {
+    pose: Lie,
+    dock: Dock,
+    /// Whether a dock has lost its last rate.
+    closed: bool,
+    /// Docks whose neighbours are drawn more than any bears alone, a bit for each.
+    overdrawn: u16,
+}
+
+impl CrystalModel {
+    /// Adds the forces of all lattices, lets them follow their neighbours, and cracks what is drawn too much.
+    pub(super) fn pull(&mut self, derived: &mut Derived, particles: &mut Particles, dt: Real) {
+        let mut pulls = std::mem::take(&mut derived.pulls);
+        turn_around(&derived.around, &mut pulls.back);
+        let docks = derived.matter.iter().any(|matter| matter.is_solid && matter.solid.docking.is_some());
+        let refusals = if docks { self.find_refusals(derived, particles) } else { Vec::new() };
+        let found = pulls.find(&Pull { model: self, derived, particles, refusals, dt });
+        let lay = |k: usize| found[derived.places[k] as usize / GRAIN][derived.places[k] as usize % GRAIN];
+        parallel::for_each_chunk(&mut self.poses, GRAIN, |first, poses| {
+            (first..).zip(poses).for_each(|(k, pose)| *pose = lay(k).pose);
+        });
+        for matter in &derived.matter {
+            let first = derived.first_of(matter);
+            let forces = &mut particles.force[matter.range.clone()];
+            parallel::for_each_chunk(forces, GRAIN, |from, forces| {
+                for (k, force) in (first + from..).zip(forces) {
+                    *force += pulls.force(&derived.around, derived.places[k] as usize);
+                }
+            });
+        }
+        if docks {
+            (0..).zip(&mut self.docks).for_each(|(k, dock)| *dock = lay(k).dock);
+            let closed = found.iter().flatten().any(|lay| lay.closed);
+            let overdrawn: Vec<(u32, u16)> = found
+                .iter()
+                .flatten()
+                .zip(&derived.around.order)
+                .filter(|(lay, _)| lay.overdrawn != 0)
+                .map(|(lay, &k)| (k, lay.overdrawn))
+                .collect();
+            let cracked = self.crack(derived, particles) | self.tear(derived, particles, overdrawn);
+            if cracked || closed {
+                self.split(derived, particles, &pulls.back);
+            }
+        }
+        derived.pulls = pulls;
+    }
 }
 
 impl Pulls {
-    /// Finds the forces of all lattices, and lets them follow their neighbours.
-    pub fn find(&mut self, derived: &Derived, lattices: Lattices, particles: &Particles, dt: Real) {
-        let Lattices { poses, objects, shares } = lattices;
-        let around = &derived.around;
+    /// Finds the forces of all lattices. Returns how they lie then, in parts of as many places as a task has.
+    fn find(&mut self, pull: &Pull) -> Vec<Vec<Lay>> {
+        let around = &pull.derived.around;
         self.others.resize(WIDTH * around.near.len(), Vec3::ZERO);
         self.own.resize(around.order.len(), Vec3::ZERO);
         let mut tasks = Vec::new();
-        let (mut others, mut own) = (&mut self.others[..], &mut self.own[..]);
+        let (mut others, mut own, back) = (&mut self.others[..], &mut self.own[..], &self.back[..]);
         for first in (0..around.order.len()).step_by(GRAIN) {
             let end = (first + GRAIN).min(around.order.len());
             let entries = WIDTH * (around.start[end] - around.start[first]) as usize;
@@ -100,9 +213,7 @@ impl Pulls {
             (others, own) = (rest, left);
             tasks.push((first, mine, here));
         }
-        let poses_now: &[Lie] = poses;
-        let pull = Pull { derived, particles, objects, shares, dt };
-        let found = parallel::map_items(tasks, |(first, others, own)| {
+        parallel::map_items(tasks, |(first, others, own)| {
             let mut room = Neighbourhood::default();
             let mut entry = 0;
             let mut found = Vec::with_capacity(own.len());
@@ -110,30 +221,11 @@ impl Pulls {
                 let count = WIDTH * around.of(place).len();
                 let others = &mut others[entry..entry + count];
                 entry += count;
-                let previous = poses_now[around.order[place] as usize].into();
-                found.push(pull.exert(place, &previous, &mut room, own, others));
+                let back = &back[WIDTH * around.start[place] as usize..][..count];
+                found.push(pull.exert(place, back, &mut room, own, others));
             }
             found
-        });
-        for (&k, pose) in around.order.iter().zip(found.into_iter().flatten()) {
-            poses[k as usize] = pose.into();
-        }
-        self.turn_around(around);
-    }
-
-    /// Finds where the list of each neighbour has a particle. Lists rise, and so do the particles that are gone through.
-    fn turn_around(&mut self, around: &Surroundings) {
-        self.back.resize(self.others.len(), 0);
-        let mut next: Vec<u32> = around.start[..around.order.len()].iter().map(|&start| start * WIDTH as u32).collect();
-        for place in 0..around.order.len() {
-            let first = WIDTH * around.start[place] as usize;
-            for (entry, &other) in (first..).zip(around.of(place).iter().flatten()) {
-                if other as usize != place {
-                    self.back[entry] = next[other as usize];
-                    next[other as usize] += 1;
-                }
-            }
-        }
+        })
     }
 
     /// Force on a particle by all lattices that it is in, N.
@@ -144,66 +236,122 @@ impl Pulls {
     }
 }
 
+/// Finds where the list of each neighbour has a particle, in the order of lists. Lists rise, and so do the particles that are
+/// gone through.
+pub(super) fn turn_around(around: &Surroundings, back: &mut Vec<u32>) {
+    back.resize(WIDTH * around.near.len(), 0);
+    let mut next: Vec<u32> = around.start[..around.order.len()].iter().map(|&start| start * WIDTH as u32).collect();
+    for place in 0..around.order.len() {
+        let first = WIDTH * around.start[place] as usize;
+        for (entry, &other) in (first..).zip(around.of(place).iter().flatten()) {
+            if other as usize != place {
+                back[entry] = next[other as usize];
+                next[other as usize] += 1;
+            }
+        }
+    }
+}
+
 /// What forces of lattices depend on.
 struct Pull<'a> {
+    model: &'a CrystalModel,
     derived: &'a Derived,
     particles: &'a Particles,
-    objects: &'a [u32],
-    shares: &'a [Real],
+    /// Neighbours that are not taken for a crack, in the order of lists; empty where there are none.
+    refusals: Vec<bool>,
     dt: Real,
 }
 
 impl Pull<'_> {
     /// Forces of one lattice on its particle and the neighbours. Returns how it lies.
-    fn exert(
-        &self,
-        place: usize,
-        previous: &Pose,
-        room: &mut Neighbourhood,
-        own: &mut Vec3,
-        others: &mut [Vec3],
-    ) -> Pose {
-        let Self { derived, particles, objects, shares, dt } = *self;
+    ///
+    /// A neighbour that does not take this particle is left out of everything, so that nothing holds from one side alone, and
+    /// forces have no torque: they are those of the match.
+    fn exert(&self, place: usize, back: &[u32], room: &mut Neighbourhood, own: &mut Vec3, others: &mut [Vec3]) -> Lay {
+        let Self { model, derived, particles, dt, .. } = *self;
         *own = Vec3::ZERO;
         others.fill(Vec3::ZERO);
         let around = &derived.around;
         let k = around.order[place] as usize;
-        let (i, owner) = (derived.indices[k] as usize, derived.owners[k]);
-        if shares[k] <= 0.0 {
-            return *previous;
+        let i = derived.indices[k] as usize;
+        let share = model.shares[k];
+        if share <= 0.0 {
+            return Lay { pose: model.poses[k], dock: model.docks[k], closed: false, overdrawn: 0 };
         }
-        let solid = &derived.matter[owner as usize].solid;
-        room.entries.clear();
-        room.ways.clear();
-        let index = |other: u32| derived.indices[around.order[other as usize] as usize] as usize;
-        for (entry, &other) in around.of(place).iter().flatten().enumerate() {
-            let number = around.order[other as usize] as usize;
-            if other as usize != place && objects[number] == objects[k] && shares[number] > 0.0 {
-                room.entries.push(entry);
-                room.ways.push(particles.position[index(other)] - particles.position[i]);
-            }
-        }
-        room.sites.clear();
-        room.sites.resize(room.ways.len(), None);
-        let lattice = &solid.lattice;
-        let found = match_lattice(Level::detect(), lattice, previous, &room.ways, lattice.inside(), &mut room.sites);
-        let rotation = Mat3::from_quat(found.pose.rotation);
+        let solid = derived.solid(k);
+        self.gather(place, back, room);
         let near = around.of(place);
+        let lattice = &solid.lattice;
+        let previous = Pose::from(model.poses[k]);
+        let open = self.open_sites(k, solid);
+        let found = match_lattice(Level::detect(), lattice, &previous, &room.ways, open, &mut room.sites);
+        let rotation = Mat3::from_quat(found.pose.rotation);
         let member = |entry: usize, way: Vec3, site: Site| {
-            let j = index(near[entry / WIDTH][entry % WIDTH]);
+            let j = derived.indices[around.order[near[entry / WIDTH][entry % WIDTH] as usize] as usize] as usize;
             Member { way, velocity: particles.velocity[j], mass: particles.mass[j], weight: lattice.weight(site) }
         };
         let myself = Member { way: Vec3::ZERO, velocity: particles.velocity[i], mass: particles.mass[i], weight: 1.0 };
         let taken =
             || room.entries.iter().zip(&room.ways).zip(&room.sites).filter_map(|((e, w), s)| s.map(|s| (*e, *w, s)));
-        let rate = shares[k] * solid.damping.min(MOST_DAMPING / dt);
+        let rate = share * solid.damping.min(MOST_DAMPING / dt);
         let drift = drift(std::iter::once(myself).chain(taken().map(|(entry, way, site)| member(entry, way, site))));
         *own = lattice.damping_force(rate, &drift, &myself);
+        let stiffness = 0.5 * share * solid.part_left(particles.enthalpy[i]) * solid.stiffness;
+        let bears = solid.bond_strength(particles.enthalpy[i]).map_or(Real::INFINITY, |force| force * force);
+        let mut overdrawn = 0;
         for (entry, way, site) in taken() {
-            let half = 0.5 * shares[k] * lattice.force(solid.stiffness, &rotation, site, way);
+            let half = lattice.force(stiffness, &rotation, site, way);
+            overdrawn |= u16::from(half.length_squared() > bears && half.dot(way) < 0.0 && site.number() < NEAREST)
+                << site.number().min(15);
             others[entry] = half + lattice.damping_force(rate, &drift, &member(entry, way, site));
             *own -= half;
         }
-        found.pose
+        *own += room.pushed * share;
+        let mut docks = Docks::from(model.docks[k]);
+        if let Some(law) = &solid.docking {
+            docks.follow(found.taken, law, dt);
+        }
+        let closed = (docks.rates.iter().zip(&model.docks[k].rates)).any(|(now, before)| *now <= 0.0 && *before > 0.0);
+        Lay { pose: found.pose.into(), dock: docks.into(), closed, overdrawn }
+    }
+
+    /// Sites of a lattice that may be taken in this step.
+    fn open_sites(&self, k: usize, solid: &Solid) -> SiteSet {
+        if solid.docking.is_none() {
+            return solid.lattice.inside();
+        }
+        // The first purpose is that of melting and freezing.
+        let dice = Dice::new(0, self.model.steps);
+        Docks::from(self.model.docks[k]).open_sites(self.dt, |dock| dice.unit(k as u32, 1 + dock as u32))
+    }
+
+    /// Finds neighbours of the same object that take this particle too, and how others push it away.
+    fn gather(&self, place: usize, back: &[u32], room: &mut Neighbourhood) {
+        let Self { model, derived, particles, ref refusals, .. } = *self;
+        let order = &derived.around.order;
+        let k = order[place] as usize;
+        let (mine, x) = (model.objects[k], particles.position[derived.indices[k] as usize]);
+        let first = WIDTH * derived.around.start[place] as usize;
+        let refuses = |entry: usize| refusals.get(entry).copied().unwrap_or(false);
+        room.entries.clear();
+        room.ways.clear();
+        room.pushed = Vec3::ZERO;
+        for (entry, &other) in derived.around.of(place).iter().flatten().enumerate() {
+            let j = order[other as usize] as usize;
+            if other as usize == place || model.shares[j] <= 0.0 {
+                continue;
+            }
+            let way = particles.position[derived.indices[j] as usize] - x;
+            let back = back[entry] as usize;
+            if model.objects[j] == mine && !refuses(back) {
+                room.entries.push(entry);
+                room.ways.push(way);
+            }
+            if model.objects[j] != mine || refuses(back) || refuses(first + entry) {
+                room.pushed += derived.solid(k).push(derived.solid(j), way) * model.shares[j];
+            }
+        }
+        room.sites.clear();
+        room.sites.resize(room.ways.len(), None);
     }
 }

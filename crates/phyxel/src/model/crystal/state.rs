@@ -1,5 +1,7 @@
 //! What the model tells of its bodies.
 
+use super::fracture::TOGETHER;
+use super::solid::turn_around;
 use super::{CrystalModel, Derived, reach};
 use crate::Real;
 use crate::body::{Body, BodyId};
@@ -10,11 +12,9 @@ use crate::parallel;
 use crate::particles::{Particles, Phase};
 use glam::{Mat3, Vec3};
 use phyxel_laws::crystal::{Site, match_lattice, strain};
-use phyxel_laws::lanes::Level;
+use phyxel_laws::lanes::{Level, WIDTH};
 use phyxel_laws::plasticity::symmetric_norm;
 
-/// Particles nearer than this hang together, in particle distances.
-const TOGETHER: Real = 1.3;
 /// Particles per task.
 const GRAIN: usize = 512;
 
@@ -99,7 +99,13 @@ impl CrystalModel {
         strains: &mut [Real],
     ) -> Vec<(BodyId, BodyState)> {
         let derived = self.derive_around(bodies, materials, particles);
-        let found = parallel::map(derived.around.order.len(), GRAIN, |place| self.look(&derived, particles, place));
+        let (refusals, mut back) = (self.find_refusals(&derived, particles), Vec::new());
+        if !refusals.is_empty() {
+            turn_around(&derived.around, &mut back);
+        }
+        let parted = |entry: usize| back.get(entry).is_some_and(|&back| refusals[entry] || refusals[back as usize]);
+        let look = |place: usize| self.look(&derived, particles, place, parted);
+        let found = parallel::map(derived.around.order.len(), GRAIN, look);
         let mut states = vec![BodyState::default(); self.bodies.len()];
         let mut parts: Vec<Parts> = self.bodies.iter().map(|own| Parts::new(own.count)).collect();
         for (place, (energy, strain)) in found.into_iter().enumerate() {
@@ -124,13 +130,19 @@ impl CrystalModel {
         let rounds = f64::from(self.rounds);
         let told = self.bodies.iter().zip(states).zip(parts);
         told.map(|((own, state), parts)| {
-            (own.id, BodyState { pieces: parts.count(), solver_rounds: Some(rounds), ..state })
+            (own.id, BodyState { pieces: parts.count(), broken: own.broken, solver_rounds: Some(rounds), ..state })
         })
         .collect()
     }
 
-    /// Energy and strain of a solid particle's neighbourhood.
-    fn look(&self, derived: &Derived, particles: &Particles, place: usize) -> (f64, Real) {
+    /// Energy and strain of a solid particle's neighbourhood, without neighbours that are parted from it.
+    fn look(
+        &self,
+        derived: &Derived,
+        particles: &Particles,
+        place: usize,
+        parted: impl Fn(usize) -> bool,
+    ) -> (f64, Real) {
         let around = &derived.around;
         let k = around.order[place] as usize;
         let (i, owner) = (derived.indices[k] as usize, derived.owners[k]);
@@ -138,12 +150,19 @@ impl CrystalModel {
             return (0.0, 0.0);
         }
         let (solid, mine) = (&derived.matter[owner as usize].solid, self.objects[k]);
-        let mut ways = Vec::new();
-        for &other in around.of(place).iter().flatten().filter(|&&other| other as usize != place) {
+        let (mut ways, mut pushed) = (Vec::new(), 0.0);
+        let first = WIDTH * around.start[place] as usize;
+        for (entry, &other) in (first..).zip(around.of(place).iter().flatten()) {
             let k = around.order[other as usize] as usize;
             let j = derived.indices[k] as usize;
-            if self.objects[k] == mine && particles.phase[j] == Phase::Solid {
-                ways.push(particles.position[j] - particles.position[i]);
+            if other as usize == place || particles.phase[j] != Phase::Solid {
+                continue;
+            }
+            let way = particles.position[j] - particles.position[i];
+            if self.objects[k] == mine && !parted(entry) {
+                ways.push(way);
+            } else {
+                pushed += f64::from(solid.push_energy(derived.solid(k), way));
             }
         }
         let mut sites: Vec<Option<Site>> = vec![None; ways.len()];
@@ -151,8 +170,9 @@ impl CrystalModel {
         let found = match_lattice(Level::detect(), &solid.lattice, &self.poses[k].into(), &ways, open, &mut sites);
         let rotation = Mat3::from_quat(found.pose.rotation);
         let taken = ways.iter().zip(&sites).filter_map(|(way, site)| site.map(|site| (*way, site)));
-        let energy =
-            taken.map(|(way, site)| f64::from(solid.lattice.energy(solid.stiffness, &rotation, site, way))).sum();
-        (energy, symmetric_norm(&strain(found.pose.shape)))
+        let stiffness = solid.part_left(particles.enthalpy[i]) * solid.stiffness;
+        let energy: f64 =
+            taken.map(|(way, site)| f64::from(solid.lattice.energy(stiffness, &rotation, site, way))).sum();
+        (energy + pushed, symmetric_norm(&strain(found.pose.shape)))
     }
 }
