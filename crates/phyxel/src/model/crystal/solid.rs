@@ -17,6 +17,8 @@ use phyxel_laws::random::Dice;
 const SAFETY: f64 = 0.8;
 /// Least bulk modulus of what pressure adds, as a part of Young's modulus: without it a hard fall can collapse the lattice.
 const LEAST_BULK: Real = 0.1;
+/// Particles per task of turning lists around.
+const LISTS: usize = 4096;
 /// Largest rate of damping times the step: above it particles would turn back.
 const MOST_DAMPING: Real = 0.5;
 
@@ -141,21 +143,47 @@ struct Neighbourhood {
     /// Place in the list of each neighbour that is looked at.
     entries: Vec<usize>,
     ways: Vec<Vec3>,
+    /// Velocity (m/s) and mass (kg) of each.
+    members: Vec<(Vec3, Real)>,
     sites: Vec<Option<Site>>,
     /// Force of those that are not matched, N.
     pushed: Vec3,
 }
 
-/// How the lattice of a particle lies after a step, and its docks.
+impl Neighbourhood {
+    /// Those that take a site, with their place in the list.
+    #[inline(always)]
+    fn taken(&self, lattice: &Lattice) -> impl Iterator<Item = (usize, Site, Member)> {
+        let all = self.entries.iter().zip(&self.ways).zip(&self.members).zip(&self.sites);
+        all.filter_map(|(((&entry, &way), &(velocity, mass)), site)| {
+            let site = (*site)?;
+            Some((entry, site, Member { way, velocity, mass, weight: lattice.weight(site) }))
+        })
+    }
+}
+
+/// How the lattice of a particle lies after a step.
 #[derive(Clone, Copy)]
 struct Lay {
     pose: Lie,
-    dock: Dock,
-    /// Whether a dock has lost its last rate.
-    closed: bool,
+    /// Sites that are taken; `None` for what is not solid.
+    taken: Option<SiteSet>,
     /// Docks whose neighbours are drawn more than any bears alone, a bit for each.
     overdrawn: u16,
 }
+
+/// What lattices see of a particle, in the order of places: so neighbours are near each other in memory.
+#[derive(Clone, Copy)]
+struct Row {
+    position: Vec3,
+    /// [`NOBODY`] for what is not solid.
+    object: u32,
+    velocity: Vec3,
+    mass: Real,
+}
+
+/// Object of particles that are in none.
+const NOBODY: u32 = u32::MAX;
 
 impl CrystalModel {
     /// Adds the forces of all lattices, lets them follow their neighbours, and cracks what is drawn too much.
@@ -164,7 +192,8 @@ impl CrystalModel {
         turn_around(&derived.around, &mut pulls.back);
         let docks = derived.matter.iter().any(|matter| matter.is_solid && matter.solid.docking.is_some());
         let refusals = if docks { self.find_refusals(derived, particles) } else { Vec::new() };
-        let found = pulls.find(&Pull { model: self, derived, particles, refusals, dt });
+        let rows = parallel::map(derived.around.order.len(), GRAIN, |place| self.row(derived, particles, place));
+        let found = pulls.find(&Pull { model: self, derived, particles, rows, refusals, dt });
         let lay = |k: usize| found[derived.places[k] as usize / GRAIN][derived.places[k] as usize % GRAIN];
         parallel::for_each_chunk(&mut self.poses, GRAIN, |first, poses| {
             (first..).zip(poses).for_each(|(k, pose)| *pose = lay(k).pose);
@@ -179,22 +208,38 @@ impl CrystalModel {
             });
         }
         if docks {
-            (0..).zip(&mut self.docks).for_each(|(k, dock)| *dock = lay(k).dock);
-            let closed = found.iter().flatten().any(|lay| lay.closed);
-            let overdrawn: Vec<(u32, u16)> = found
-                .iter()
-                .flatten()
-                .zip(&derived.around.order)
-                .filter(|(lay, _)| lay.overdrawn != 0)
-                .map(|(lay, &k)| (k, lay.overdrawn))
-                .collect();
+            let closed = parallel::map_chunks(&mut self.docks, GRAIN, |first, docks| {
+                (first..).zip(docks).fold(false, |any, (k, dock)| any | follow(dock, derived.docking(k), &lay(k), dt))
+            });
+            let overdrawn = found.iter().flatten().zip(&derived.around.order);
+            let overdrawn =
+                overdrawn.filter(|(lay, _)| lay.overdrawn != 0).map(|(lay, &k)| (k, lay.overdrawn)).collect();
             let cracked = self.crack(derived, particles) | self.tear(derived, particles, overdrawn);
-            if cracked || closed {
+            if cracked || closed.contains(&true) {
                 self.split(derived, particles, &pulls.back);
             }
         }
         derived.pulls = pulls;
     }
+
+    fn row(&self, derived: &Derived, particles: &Particles, place: usize) -> Row {
+        let k = derived.around.order[place] as usize;
+        let i = derived.indices[k] as usize;
+        Row {
+            position: particles.position[i],
+            object: if self.shares[k] > 0.0 { self.objects[k] } else { NOBODY },
+            velocity: particles.velocity[i],
+            mass: particles.mass[i],
+        }
+    }
+}
+
+/// Lets docks follow the sites that were taken. Returns whether one has lost its last rate.
+fn follow(dock: &mut Dock, law: Option<&DockingLaw>, lay: &Lay, dt: Real) -> bool {
+    let (Some(law), Some(taken)) = (law, lay.taken) else { return false };
+    let before = dock.rates;
+    dock.change(|docks| docks.follow(taken, law, dt));
+    dock.rates.iter().zip(&before).any(|(now, before)| *now <= 0.0 && *before > 0.0)
 }
 
 impl Pulls {
@@ -236,20 +281,41 @@ impl Pulls {
     }
 }
 
-/// Finds where the list of each neighbour has a particle, in the order of lists. Lists rise, and so do the particles that are
-/// gone through.
+/// Finds where the list of each neighbour has a particle, in the order of lists.
+///
+/// Lists rise, and so do the particles that a task goes through: how many of a list have come already is counted, once for each list
+/// and task, and then kept.
 pub(super) fn turn_around(around: &Surroundings, back: &mut Vec<u32>) {
     back.resize(WIDTH * around.near.len(), 0);
-    let mut next: Vec<u32> = around.start[..around.order.len()].iter().map(|&start| start * WIDTH as u32).collect();
-    for place in 0..around.order.len() {
-        let first = WIDTH * around.start[place] as usize;
-        for (entry, &other) in (first..).zip(around.of(place).iter().flatten()) {
-            if other as usize != place {
-                back[entry] = next[other as usize];
-                next[other as usize] += 1;
+    let (count, mut left, mut tasks) = (around.order.len(), &mut back[..], Vec::new());
+    for first in (0..count).step_by(LISTS) {
+        let end = (first + LISTS).min(count);
+        let (mine, rest) = left.split_at_mut(WIDTH * (around.start[end] - around.start[first]) as usize);
+        left = rest;
+        tasks.push((first..end, mine));
+    }
+    parallel::for_each_item(tasks, |(places, back)| {
+        let lists = &around.near[around.start[places.start] as usize..around.start[places.end] as usize];
+        let lowest = lists.iter().map(|eight| eight[0]).min().unwrap_or(0) as usize;
+        let highest = lists.iter().flatten().copied().max().unwrap_or(0) as usize;
+        let mut next = vec![u32::MAX; highest + 1 - lowest.min(highest)];
+        let mut back = back.iter_mut();
+        for place in places.clone() {
+            for (&other, back) in around.of(place).iter().flatten().zip(&mut back) {
+                if other as usize == place {
+                    continue;
+                }
+                let next = &mut next[other as usize - lowest];
+                if *next == u32::MAX {
+                    let before =
+                        around.of(other as usize).iter().flatten().take_while(|&&p| (p as usize) < places.start);
+                    *next = WIDTH as u32 * around.start[other as usize] + before.count() as u32;
+                }
+                *back = *next;
+                *next += 1;
             }
         }
-    }
+    });
 }
 
 /// What forces of lattices depend on.
@@ -257,6 +323,7 @@ struct Pull<'a> {
     model: &'a CrystalModel,
     derived: &'a Derived,
     particles: &'a Particles,
+    rows: Vec<Row>,
     /// Neighbours that are not taken for a crack, in the order of lists; empty where there are none.
     refusals: Vec<bool>,
     dt: Real,
@@ -268,51 +335,38 @@ impl Pull<'_> {
     /// A neighbour that does not take this particle is left out of everything, so that nothing holds from one side alone, and
     /// forces have no torque: they are those of the match.
     fn exert(&self, place: usize, back: &[u32], room: &mut Neighbourhood, own: &mut Vec3, others: &mut [Vec3]) -> Lay {
-        let Self { model, derived, particles, dt, .. } = *self;
+        let Self { model, derived, particles, ref rows, dt, .. } = *self;
         *own = Vec3::ZERO;
         others.fill(Vec3::ZERO);
-        let around = &derived.around;
-        let k = around.order[place] as usize;
-        let i = derived.indices[k] as usize;
+        let k = derived.around.order[place] as usize;
         let share = model.shares[k];
         if share <= 0.0 {
-            return Lay { pose: model.poses[k], dock: model.docks[k], closed: false, overdrawn: 0 };
+            return Lay { pose: model.poses[k], taken: None, overdrawn: 0 };
         }
-        let solid = derived.solid(k);
+        let (solid, enthalpy) = (derived.solid(k), particles.enthalpy[derived.indices[k] as usize]);
         self.gather(place, back, room);
-        let near = around.of(place);
         let lattice = &solid.lattice;
         let previous = Pose::from(model.poses[k]);
         let open = self.open_sites(k, solid);
         let found = match_lattice(Level::detect(), lattice, &previous, &room.ways, open, &mut room.sites);
         let rotation = Mat3::from_quat(found.pose.rotation);
-        let member = |entry: usize, way: Vec3, site: Site| {
-            let j = derived.indices[around.order[near[entry / WIDTH][entry % WIDTH] as usize] as usize] as usize;
-            Member { way, velocity: particles.velocity[j], mass: particles.mass[j], weight: lattice.weight(site) }
-        };
-        let myself = Member { way: Vec3::ZERO, velocity: particles.velocity[i], mass: particles.mass[i], weight: 1.0 };
-        let taken =
-            || room.entries.iter().zip(&room.ways).zip(&room.sites).filter_map(|((e, w), s)| s.map(|s| (*e, *w, s)));
+        let Row { velocity, mass, .. } = rows[place];
+        let myself = Member { way: Vec3::ZERO, velocity, mass, weight: 1.0 };
         let rate = share * solid.damping.min(MOST_DAMPING / dt);
-        let drift = drift(std::iter::once(myself).chain(taken().map(|(entry, way, site)| member(entry, way, site))));
-        *own = lattice.damping_force(rate, &drift, &myself);
-        let stiffness = 0.5 * share * solid.part_left(particles.enthalpy[i]) * solid.stiffness;
-        let bears = solid.bond_strength(particles.enthalpy[i]).map_or(Real::INFINITY, |force| force * force);
+        let drift = drift(std::iter::once(myself).chain(room.taken(lattice).map(|(_, _, member)| member)));
+        *own = lattice.damping_force(rate, &drift, &myself) + room.pushed * share;
+        let stiffness = 0.5 * share * solid.part_left(enthalpy) * solid.stiffness;
+        let bears = solid.bond_strength(enthalpy).map_or(Real::INFINITY, |force| force * force);
         let mut overdrawn = 0;
-        for (entry, way, site) in taken() {
-            let half = lattice.force(stiffness, &rotation, site, way);
-            overdrawn |= u16::from(half.length_squared() > bears && half.dot(way) < 0.0 && site.number() < NEAREST)
-                << site.number().min(15);
-            others[entry] = half + lattice.damping_force(rate, &drift, &member(entry, way, site));
+        for (entry, site, member) in room.taken(lattice) {
+            let half = lattice.force(stiffness, &rotation, site, member.way);
+            if half.length_squared() > bears && half.dot(member.way) < 0.0 && site.number() < NEAREST {
+                overdrawn |= 1 << site.number();
+            }
+            others[entry] = half + lattice.damping_force(rate, &drift, &member);
             *own -= half;
         }
-        *own += room.pushed * share;
-        let mut docks = Docks::from(model.docks[k]);
-        if let Some(law) = &solid.docking {
-            docks.follow(found.taken, law, dt);
-        }
-        let closed = (docks.rates.iter().zip(&model.docks[k].rates)).any(|(now, before)| *now <= 0.0 && *before > 0.0);
-        Lay { pose: found.pose.into(), dock: docks.into(), closed, overdrawn }
+        Lay { pose: found.pose.into(), taken: Some(found.taken), overdrawn }
     }
 
     /// Sites of a lattice that may be taken in this step.
@@ -327,27 +381,29 @@ impl Pull<'_> {
 
     /// Finds neighbours of the same object that take this particle too, and how others push it away.
     fn gather(&self, place: usize, back: &[u32], room: &mut Neighbourhood) {
-        let Self { model, derived, particles, ref refusals, .. } = *self;
+        let Self { model, derived, ref rows, ref refusals, .. } = *self;
         let order = &derived.around.order;
-        let k = order[place] as usize;
-        let (mine, x) = (model.objects[k], particles.position[derived.indices[k] as usize]);
+        let mine = rows[place];
         let first = WIDTH * derived.around.start[place] as usize;
         let refuses = |entry: usize| refusals.get(entry).copied().unwrap_or(false);
         room.entries.clear();
         room.ways.clear();
+        room.members.clear();
         room.pushed = Vec3::ZERO;
         for (entry, &other) in derived.around.of(place).iter().flatten().enumerate() {
-            let j = order[other as usize] as usize;
-            if other as usize == place || model.shares[j] <= 0.0 {
+            let Row { position, object, velocity, mass } = rows[other as usize];
+            if other as usize == place || object == NOBODY {
                 continue;
             }
-            let way = particles.position[derived.indices[j] as usize] - x;
+            let way = position - mine.position;
             let back = back[entry] as usize;
-            if model.objects[j] == mine && !refuses(back) {
+            if object == mine.object && !refuses(back) {
                 room.entries.push(entry);
                 room.ways.push(way);
+                room.members.push((velocity, mass));
             }
-            if model.objects[j] != mine || refuses(back) || refuses(first + entry) {
+            if object != mine.object || refuses(back) || refuses(first + entry) {
+                let (k, j) = (order[place] as usize, order[other as usize] as usize);
                 room.pushed += derived.solid(k).push(derived.solid(j), way) * model.shares[j];
             }
         }
