@@ -2,13 +2,16 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use phyxel_run::{Advance, Claim, Ending, MemoryOptions, Progress, Run, RunOptions, run_scene_in_memory};
-use phyxel_scene::{Scene, builtin};
+use phyxel_scene::{BuildOptions, Scene, builtin};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Frames that are enough for things to touch, and few enough to be run many times. Long tests run all.
 const SHORT: u32 = 60;
+/// Particles times frames that are few enough, and the least frames even so.
+const MOST_WORK: usize = 250_000;
+const FEWEST: u32 = 12;
 
 fn main() {
     let trials = builtin::names().flat_map(|name| {
@@ -34,8 +37,9 @@ fn meet_expectations(name: &str) -> Result<(), Failed> {
 
 fn compare_threads(name: &str) -> Result<(), Failed> {
     let scene = Scene::load(name, &[])?;
+    let frames = short(&scene)?;
     let hash = |threads| -> Result<String, Failed> {
-        let options = MemoryOptions { threads: Some(threads), frames: Some(short(&scene)), ..MemoryOptions::default() };
+        let options = MemoryOptions { threads: Some(threads), frames: Some(frames), ..MemoryOptions::default() };
         Ok(run_scene_in_memory(&scene, options)?.report.state_hash)
     };
     let alone = hash(1)?;
@@ -49,20 +53,26 @@ fn compare_resumed(name: &str) -> Result<(), Failed> {
     let scene = Scene::load(name, &[])?;
     let place = tempfile::tempdir()?;
     let (whole, parted) = (place.path().join("whole"), place.path().join("parted"));
-    let at_once = run_into(&scene, &whole, Claim::New, None)?;
-    run_into(&scene, &parted, Claim::New, Some(short(&scene) / 2))?;
-    let resumed = run_into(&scene, &parted, Claim::Resume, None)?;
+    let frames = short(&scene)?;
+    let at_once = run_into(&scene, &whole, Claim::New, (frames, None))?;
+    run_into(&scene, &parted, Claim::New, (frames, Some(frames / 2)))?;
+    let resumed = run_into(&scene, &parted, Claim::Resume, (frames, None))?;
     require_equal("state hash at once and resumed", &at_once, &resumed)?;
-    let frames = |folder: &Path| std::fs::read_to_string(folder.join("frames.jsonl"));
-    require_equal_lines("frames.jsonl at once and resumed", &frames(&whole)?, &frames(&parted)?)
+    let lines = |folder: &Path| std::fs::read_to_string(folder.join("frames.jsonl"));
+    require_equal_lines("frames.jsonl at once and resumed", &lines(&whole)?, &lines(&parted)?)
 }
 
-/// Runs the short part into a folder, or stops after a frame; gives the state hash.
-fn run_into(scene: &Scene, folder: &Path, claim: Claim, stop_after: Option<u32>) -> Result<String, Failed> {
+/// Runs so many frames into a folder, or stops after one of them; gives the state hash.
+fn run_into(
+    scene: &Scene,
+    folder: &Path,
+    claim: Claim,
+    (frames, stop_after): (u32, Option<u32>),
+) -> Result<String, Failed> {
     let stop = Arc::new(AtomicBool::new(false));
     let mut stopper = Stopper { after: stop_after, stop: Arc::clone(&stop) };
     let options =
-        RunOptions { folder: folder.to_path_buf(), claim, frames: Some(short(scene)), stop, ..RunOptions::default() };
+        RunOptions { folder: folder.to_path_buf(), claim, frames: Some(frames), stop, ..RunOptions::default() };
     let outcome = Run::prepare(scene, options)?.execute(&mut stopper)?;
     let expected = if stop_after.is_some() { Ending::Interrupted } else { Ending::Done };
     if outcome.ending != expected {
@@ -71,9 +81,12 @@ fn run_into(scene: &Scene, folder: &Path, claim: Claim, stop_after: Option<u32>)
     Ok(outcome.report.state_hash)
 }
 
-fn short(scene: &Scene) -> u32 {
-    let is_long = std::env::var_os("PHYXEL_LONG").is_some();
-    if is_long { scene.frames() } else { scene.frames().min(SHORT) }
+fn short(scene: &Scene) -> Result<u32, Failed> {
+    if std::env::var_os("PHYXEL_LONG").is_some() {
+        return Ok(scene.frames());
+    }
+    let particles = scene.build(&BuildOptions::default())?.world.particles().len().max(1);
+    Ok(scene.frames().min(SHORT).min(FEWEST.max((MOST_WORK / particles) as u32)))
 }
 
 fn require_equal(what: &str, a: &str, b: &str) -> Result<(), Failed> {

@@ -3,6 +3,7 @@
 use crate::Real;
 use crate::material::Material;
 use crate::model::{ModelKind, ModelSettings};
+use crate::particles::Phase;
 use crate::skin::Skin;
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -155,11 +156,16 @@ impl NewBody {
     }
 
     /// Mass of each particle, kg: all the same, but for springs, where every cell gives an eighth to each of its corners, and
-    /// for phyxels, which have the mass of the volume they stand for.
+    /// for phyxels, which have the mass of the volume they stand for. Solid crystals have that of their place in a closest
+    /// packing, which they fill: their density is that of the material, whatever part of its shape the packing fills.
     pub fn particle_masses(&self, material: &Material) -> Vec<Real> {
         let total = f64::from(material.density) * self.volume;
         let even = total / self.samples.len().max(1) as f64;
         match &self.model {
+            ModelSettings::Crystal(settings) if settings.phase == Phase::Solid => {
+                let place = f64::from(self.spacing).powi(3) / std::f64::consts::SQRT_2;
+                vec![(f64::from(material.density) * place) as Real; self.samples.len()]
+            }
             ModelSettings::Crystal(_) | ModelSettings::Shape(_) => vec![even as Real; self.samples.len()],
             ModelSettings::Continuum(_) => {
                 let volumes = crate::model::continuum::volumes(&self.samples, self.spacing, self.volume);

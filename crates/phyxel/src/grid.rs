@@ -153,7 +153,10 @@ struct Cells {
 impl Cells {
     fn around(dots: &[Dot], margin: Real) -> Self {
         let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let (min, max) = dots.iter().fold(start, |(min, max), dot| (min.min(dot.position), max.max(dot.position)));
+        let parts = parallel::map_ranges(dots.len(), 8192, |part| {
+            dots[part].iter().fold(start, |(min, max), dot| (min.min(dot.position), max.max(dot.position)))
+        });
+        let (min, max) = parts.into_iter().fold(start, |(min, max), part| (min.min(part.0), max.max(part.1)));
         // Cells that f32 can tell apart, and not too many.
         let coarsest = (max - min).max_element().max(max.abs().max_element()).max(min.abs().max_element());
         let width = (2.0 * largest(dots) * (1.0 + margin)).max(coarsest / MOST_CELLS);
@@ -309,7 +312,8 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    pub fn new(points: &[Vec3], reach: Real) -> Self {
+    /// Looks for neighbours anew, in the room of those that were.
+    pub fn find(&mut self, points: &[Vec3], reach: Real) {
         let dot = |i: usize| Dot { position: points[i], radius: 0.5 * reach, particle: i as u32 };
         let dots: Vec<Dot> = parallel::map(points.len(), 8192, dot);
         let cells = Cells::around(&dots, 0.0);
@@ -331,14 +335,23 @@ impl Surroundings {
             });
             (ends, near)
         });
-        let mut all = Self { order: dots.iter().map(|dot| dot.particle).collect(), start: vec![0], near: Vec::new() };
-        let (ends, near): (Vec<Vec<u32>>, Vec<Vec<[u32; WIDTH]>>) = parts.into_iter().unzip();
-        for ends in ends {
-            let before = all.start.last().copied().unwrap_or(0);
-            all.start.extend(ends.iter().map(|end| before + end));
+        self.order.clear();
+        self.order.extend(dots.iter().map(|dot| dot.particle));
+        self.start.clear();
+        self.start.push(0);
+        let mut end = 0;
+        for (ends, near) in &parts {
+            self.start.extend(ends.iter().map(|place| end + place));
+            end += near.len() as u32;
         }
-        all.near = near.concat();
-        all
+        self.near.resize(end as usize, [0; WIDTH]);
+        let (mut left, mut tasks) = (&mut self.near[..], Vec::with_capacity(parts.len()));
+        for (_, near) in &parts {
+            let (mine, rest) = left.split_at_mut(near.len());
+            left = rest;
+            tasks.push((near, mine));
+        }
+        parallel::for_each_item(tasks, |(near, mine)| mine.copy_from_slice(near));
     }
 
     /// Neighbours of a place, eight at a time.
@@ -469,7 +482,9 @@ mod tests {
         for (count, half) in [(0, 1.0), (1, 1.0), (700, 0.5), (3000, 2.0)] {
             let dots = scattered(count, half, |_| 0.1);
             let points: Vec<Vec3> = dots.iter().map(|dot| dot.position).collect();
-            let found = Surroundings::new(&points, 0.2);
+            let mut found = Surroundings::default();
+            found.find(&[Vec3::ZERO, Vec3::X], 2.0);
+            found.find(&points, 0.2);
             assert_eq!((found.order.len(), found.start.len()), (count, count + 1));
             let mut pairs = BTreeSet::new();
             for (place, &i) in found.order.iter().enumerate() {

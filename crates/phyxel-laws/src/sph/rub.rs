@@ -16,7 +16,8 @@ use glam::DMat3;
 use std::ops::Range;
 
 at_every_level! {
-    /// How firmly the neighbours of particles hold them: `[sum c, sum c x x, y y, z z, x y, x z, y z]` with ways `x`, Pa s m and Pa s m3.
+    /// How firmly the neighbours of particles hold them: `[sum c, sum c x x, y y, z z, x y, x z, y z]` with ways `x`, Pa s m and Pa s m3,
+    /// and their [`swirl`].
     ///
     /// Here the fourth number of a velocity is the viscosity, Pa s, negative for those that do not rub with each other. The mean
     /// of two is harmonic, as of layers one after the other.
@@ -36,15 +37,15 @@ at_every_level! {
     )
 }
 
-/// How firmly neighbours hold a particle: `sum c` (Pa s m), then the second moments of ways (Pa s m3).
-pub type Brace = [Real; 7];
+/// How firmly neighbours hold a particle: `sum c` (Pa s m), then the second moments of ways (Pa s m3), then their swirl (Pa s m3/s).
+pub type Brace = [Real; 10];
 
 /// What takes a [`swirl`] to the turn of the neighbourhood. Directions that no neighbour tells of get none.
 pub fn loosen(brace: &Brace) -> [[Real; 3]; 3] {
     /// Part of the trace that is added, so that neighbours in a line or a pair have an inverse too: what it takes from a turn is
     /// as small as rounding.
     const FIRM: f64 = 1e-6;
-    let [_, xx, yy, zz, xy, xz, yz] = brace.map(f64::from);
+    let [_, xx, yy, zz, xy, xz, yz, ..] = brace.map(f64::from);
     let trace = xx + yy + zz;
     if trace.is_nan() || trace <= 0.0 {
         return [[0.0; 3]; 3];
@@ -70,24 +71,26 @@ fn grip<L: Lanes>(kernel: &Kernel, own: &[L; 4], mine: L, volume: L, other: L, l
 fn brace_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, velocities: &[[Real; 4]], braces: &mut [Brace]) {
     for (i, brace) in range.zip(braces) {
         let own = visits::all::<L>(&crowd.points[i]);
-        let mine = L::splat(velocities[i][3]);
-        let mut sums = [L::zero(); 7];
+        let mine = visits::all::<L>(&velocities[i]);
+        let mut sums = [L::zero(); 10];
         for near in crowd.around(i) {
             let ([x, y, z], volume, left) = visits::ways::<L>(&crowd.kernel, crowd.points, &own, near);
-            let [_, _, _, other] = L::gather4(velocities, near);
-            let grip = grip(&crowd.kernel, &own, mine, volume, other, left);
+            let [vx, vy, vz, other] = L::gather4(velocities, near);
+            let grip = grip(&crowd.kernel, &own, mine[3], volume, other, left);
+            let (vx, vy, vz) = (mine[0] - vx, mine[1] - vy, mine[2] - vz);
+            let (gx, gy, gz) = (grip * x, grip * y, grip * z);
             let square = x * x + y * y + z * z;
-            let parts = [
-                // Those that fill up are at no distance.
-                square.where_greater(L::zero(), grip, L::zero()),
-                grip * x * x,
-                grip * y * y,
-                grip * z * z,
-                grip * x * y,
-                grip * x * z,
-                grip * y * z,
-            ];
-            (0..7).for_each(|k| sums[k] = sums[k] + parts[k]);
+            // Those that fill up are at no distance.
+            sums[0] = sums[0] + square.where_greater(L::zero(), grip, L::zero());
+            sums[1] = sums[1] + gx * x;
+            sums[2] = sums[2] + gy * y;
+            sums[3] = sums[3] + gz * z;
+            sums[4] = sums[4] + gx * y;
+            sums[5] = sums[5] + gx * z;
+            sums[6] = sums[6] + gy * z;
+            sums[7] = sums[7] + (gy * vz - gz * vy);
+            sums[8] = sums[8] + (gz * vx - gx * vz);
+            sums[9] = sums[9] + (gx * vy - gy * vx);
         }
         *brace = sums.map(visits::sum);
     }
@@ -158,10 +161,13 @@ mod tests {
         let count = velocities.len();
         let run = |level: Level| {
             let (mut braces, mut swirls, mut forces) =
-                (vec![[0.0; 7]; count], vec![[0.0; 4]; count], vec![[0.0; 4]; count]);
+                (vec![[0.0; 10]; count], vec![[0.0; 4]; count], vec![[0.0; 4]; count]);
             brace(level, crowd, 0..count, velocities, &mut braces);
             swirl(level, crowd, 0..count, velocities, &mut swirls);
             for (swirl, brace) in swirls.iter_mut().zip(&braces) {
+                let [.., x, y, z] = *brace;
+                // The same sums, rounded otherwise.
+                assert!(vector(*swirl).distance(Vec3::new(x, y, z)) <= 1e-5 * (1.0 + vector(*swirl).length()));
                 *swirl = (Mat3::from_cols_array_2d(&loosen(brace)) * vector(*swirl)).extend(0.0).to_array();
             }
             rub(level, crowd, 0..count, velocities, &swirls, &mut forces);

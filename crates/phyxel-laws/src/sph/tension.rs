@@ -105,6 +105,8 @@ fn attract_all<L: Lanes>(
     pulls: &mut [[Real; 4]],
 ) {
     let span = L::splat(1.0 - attraction.middle);
+    // Those that fill up are at no distance, and pull nowhere.
+    let closest = L::splat(1e-6 * attraction.support);
     for (i, pull) in range.zip(pulls) {
         let own = visits::all::<L>(&crowd.points[i]);
         let mine = strengths[i];
@@ -113,7 +115,7 @@ fn attract_all<L: Lanes>(
             let (way, _, left) = visits::ways::<L>(&crowd.kernel, crowd.points, &own, near);
             let other = L::load(&near.map(|j| strengths[j as usize]));
             let square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-            let apart = square.sqrt().max(L::splat(Real::MIN_POSITIVE));
+            let apart = square.sqrt().max(closest);
             let (mine, none) = (L::splat(mine), L::zero());
             let both = (mine.max(none) * other.max(none)).sqrt();
             // One that is below 0: a solid.
@@ -186,6 +188,8 @@ mod tests {
         let attraction = Attraction::new(&kernel, distance);
         let cloud = Cloud::packing(5, distance, kernel.support);
         let strength = attraction.strength(0.07);
+        let strong = pulls(&cloud.crowd(kernel), &attraction, &vec![1.0e9; cloud.points.len()]);
+        assert!(strong.iter().all(|pull| pull.is_finite()));
         let found = pulls(&cloud.crowd(kernel), &attraction, &vec![strength; cloud.points.len()]);
         assert!(found[cloud.middle()].length() < 1e-5 * strength, "{}", found[cloud.middle()]);
         // Stretched by as much as pressed, it costs as much: the sum of forces times ways is none.

@@ -1,6 +1,6 @@
 //! Benchmarks of crystals and fluids.
 
-use super::{BenchError, Measured, Row, time_each};
+use super::{BenchError, Measured, Row, time_each, time_frame};
 use phyxel::step::{Stage, StageTimes, step};
 use phyxel::{StepError, World};
 use phyxel_scene::{BuildOptions, LoadError, Scene};
@@ -20,6 +20,28 @@ fn build(text: &str) -> Result<World, BenchError> {
 /// Distance at which so many particles in closest packing fill a cubic metre, m.
 fn spacing_of(count: f64) -> f64 {
     (std::f64::consts::SQRT_2 / count).cbrt()
+}
+
+/// The source's three scenes, all of their frames: what a frame takes, beside what it took there.
+pub(super) fn source(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+    for (name, published) in [("dice", 19.0), ("goo-rod", 18.0), ("bunny-melt", 17.0)] {
+        let scene = Scene::load(name, &[])?;
+        let world = scene.build(&BuildOptions::default())?.world;
+        for &threads in threads {
+            let mut world = world.clone();
+            let seconds = time_each(&mut world, threads, (0, scene.frames() as usize), time_frame)?;
+            let mean = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
+            let figure = format!(
+                "{published} s a frame (Pentium 4), {:.0} times the mean of {mean:.4} s here at {} frames a second",
+                published / mean,
+                scene.frame_rate
+            );
+            let name = format!("crystal-source-{name}");
+            let measured = Measured { name: &name, what: "all, a frame", threads, published: Some(&figure) };
+            row(measured.row((world.particles().len() as u64, "particle"), seconds, world.state_hash()));
+        }
+    }
+    Ok(())
 }
 
 /// A cubic metre of water that collapses in a tank twice as wide.

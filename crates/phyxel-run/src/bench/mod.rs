@@ -80,7 +80,7 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 13] = [
+pub const ALL: [Benchmark; 14] = [
     Benchmark {
         name: "phyxels-source",
         about: "200 and 400 phyxels under skins of 10,000 and 20,000 vertices, explicit and implicit (the source's table 1)",
@@ -90,6 +90,11 @@ pub const ALL: [Benchmark; 13] = [
         name: "phyxels-scaling",
         about: "explicit steps of 10,000 and 1,000,000 phyxels beside the limits of the machine",
         run: continuum::scaling,
+    },
+    Benchmark {
+        name: "crystal-source",
+        about: "nine dice, goo that freezes on a rod, an animal that melts: the source's three scenes",
+        run: crystal::source,
     },
     Benchmark {
         name: "fluid-scaling",

@@ -70,7 +70,7 @@ impl CrystalModel {
             let i = index(place);
             if particles.is_led(i) { 0.0 } else { points[place][3] / particles.mass[i] }
         });
-        let mut pressures: Vec<Real> = order.iter().map(|&k| self.pressures[k as usize]).collect();
+        let mut pressures: Vec<Real> = parallel::map(order.len(), GRAIN, |place| self.pressures[order[place] as usize]);
         let pressed = Pressed {
             kernel: derived.kernel,
             around: &derived.around,
@@ -82,17 +82,32 @@ impl CrystalModel {
             walls: &found,
             dt: context.dt,
         };
-        let work = pressed.begin(&pressures, &mut velocities);
+        let work = pressed.begin(&mut pressures, &mut velocities);
         self.rub(&derived, particles, (&points, &rims), &mut velocities, context.dt);
         self.rounds = pressed.solve(work, &mut pressures, &mut velocities);
-        self.fastest = 0.0;
-        for (place, [x, y, z, _]) in velocities.into_iter().enumerate() {
-            let velocity = Vec3::new(x, y, z);
-            self.pressures[order[place] as usize] = pressures[place];
-            self.fastest = self.fastest.max(velocity.length());
-            particles.velocity[index(place)] = velocity;
-        }
+        self.keep(&derived, particles, &velocities, &pressures);
         self.derived = Some(derived);
+    }
+
+    /// Writes velocities and pressures back, from places to particles.
+    fn keep(&mut self, derived: &Derived, particles: &mut Particles, velocities: &[[Real; 4]], pressures: &[Real]) {
+        parallel::for_each_chunk(&mut self.pressures, GRAIN, |first, kept| {
+            (first..).zip(kept).for_each(|(k, kept)| *kept = pressures[derived.places[k] as usize]);
+        });
+        self.fastest = 0.0;
+        let mut first = 0;
+        for matter in &derived.matter {
+            let own = &mut particles.velocity[matter.range.clone()];
+            let speeds = parallel::map_chunks(own, GRAIN, |from, own| {
+                (first + from..).zip(own).fold(0.0, |fastest: Real, (k, velocity)| {
+                    let [x, y, z, _] = velocities[derived.places[k] as usize];
+                    *velocity = Vec3::new(x, y, z);
+                    fastest.max(velocity.length_squared())
+                })
+            });
+            self.fastest = speeds.into_iter().fold(self.fastest, |fastest, square| fastest.max(square.sqrt()));
+            first += matter.range.len();
+        }
     }
 
     /// Force of surface tension by place, N; empty if there is none.
@@ -136,19 +151,18 @@ impl CrystalModel {
             let fluid = particles.phase[i] != Phase::Solid;
             if fluid { matter(place).viscosity(particles.enthalpy[i]) * points[place][3] } else { 0.0 }
         });
-        let mut strongest: Real = 0.0;
-        for (place, row) in velocities.iter_mut().enumerate() {
-            let i = index(place);
-            row[3] = if particles.phase[i] == Phase::Solid {
-                FIRM
-            } else {
-                let matter = matter(place);
-                let smoothing = matter.smoothing * matter.density * matter.solid.distance.powi(2) / SMOOTHED;
-                let viscosity = sticky[place] / points[place][3] + smoothing;
-                strongest = strongest.max(viscosity / (matter.density * matter.solid.distance.powi(2)));
-                viscosity
-            };
-        }
+        let strengths = parallel::map_chunks(velocities, GRAIN, |first, rows| {
+            let mut strongest: Real = 0.0;
+            for (place, row) in (first..).zip(rows) {
+                let (matter, fluid) = (matter(place), particles.phase[index(place)] != Phase::Solid);
+                let heavy = matter.density * matter.solid.distance.powi(2);
+                let viscosity = sticky[place] / points[place][3] + matter.smoothing * heavy / SMOOTHED;
+                row[3] = if fluid { viscosity } else { FIRM };
+                strongest = strongest.max(if fluid { viscosity / heavy } else { 0.0 });
+            }
+            strongest
+        });
+        let strongest = strengths.into_iter().fold(0.0, Real::max);
         if strongest == 0.0 {
             self.rubs = 0;
             return;
@@ -181,20 +195,19 @@ pub(super) fn measure(derived: &Derived, points: &[[Real; 4]]) -> Fullness {
 fn near_walls(walls: &Walls, points: &[[Real; 4]], derived: &Derived) -> (Vec<Wall>, Vec<Rim>) {
     let reach = derived.kernel.support;
     let (layer, closest) = (LAYER / SMOOTH * reach, CLOSEST / SMOOTH * reach);
-    let parts = parallel::map_ranges(points.len(), BLOCK, |range| {
-        let places = || points[range.clone()].iter().map(|[x, y, z, _]| Vec3::new(*x, *y, *z));
+    let (mut found, mut rims) = (vec![Wall::default(); points.len()], vec![Rim::default(); points.len()]);
+    let blocks = found.chunks_mut(BLOCK).zip(rims.chunks_mut(BLOCK)).zip(points.chunks(BLOCK));
+    parallel::for_each_item(blocks.collect(), |((walls_here, rims_here), points)| {
+        let places = || points.iter().map(|[x, y, z, _]| Vec3::new(*x, *y, *z));
         let corners = places().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         let near = walls.near(corners.0, corners.1, reach);
-        let around = |x: Vec3| {
-            let (mut wall, mut rim) = (Wall::default(), Rim::default());
+        for ((wall, rim), x) in walls_here.iter_mut().zip(rims_here).zip(places()) {
             near.visit(x, reach, |at, velocity, slips| {
-                wall = wall.with(&derived.kernel, layer, at.distance, at.normal, velocity);
+                *wall = wall.with(&derived.kernel, layer, at.distance, at.normal, velocity);
                 let plane = (at.distance, at.normal);
-                rim = rim.with(&derived.kernel, &derived.attraction, closest, plane, velocity, slips);
+                *rim = rim.with(&derived.kernel, &derived.attraction, closest, plane, velocity, slips);
             });
-            (wall, rim)
-        };
-        places().map(around).collect::<Vec<(Wall, Rim)>>()
+        }
     });
-    parts.into_iter().flatten().unzip()
+    (found, rims)
 }

@@ -291,7 +291,8 @@ impl CrystalModel {
         let Some(derived) = self.derived.as_deref_mut() else { return };
         let at = |k: usize| particles.position[derived.indices[k] as usize];
         let points = parallel::map(derived.indices.len(), GRAIN, at);
-        derived.around = Surroundings::new(&points, reach(&self.bodies, derived));
+        let far = reach(&self.bodies, derived);
+        derived.around.find(&points, far);
         derived.places.resize(points.len(), 0);
         for (place, &k) in derived.around.order.iter().enumerate() {
             derived.places[k as usize] = place as u32;

@@ -74,7 +74,7 @@ impl Pressed<'_> {
     /// Changes velocities (m/s) by what pressures (Pa) of the last step would do in this one.
     ///
     /// Viscosity comes after it and before [`solve`](Self::solve): it sees velocities that are nearly those of the end of the step.
-    pub fn begin(&self, pressures: &[Real], velocities: &mut [[Real; 4]]) -> Work {
+    pub fn begin(&self, pressures: &mut [Real], velocities: &mut [[Real; 4]]) -> Work {
         let mut work = self.prepare(pressures);
         self.push(&mut work);
         add(velocities, &work.change, 1.0);
@@ -105,7 +105,7 @@ impl Pressed<'_> {
         products
     }
 
-    fn prepare(&self, pressures: &[Real]) -> Work {
+    fn prepare(&self, pressures: &mut [Real]) -> Work {
         let count = self.points.len();
         let (filled, squares) = (self.filled, self.squares);
         let slope = |i: usize| Vec3::new(filled[i][0], filled[i][1], filled[i][2]) + self.walls[i].slope;
@@ -114,6 +114,10 @@ impl Pressed<'_> {
         let diagonal = parallel::map(count, GRAIN, |i| {
             let steep = slopes[i].length_squared() + squares[i];
             if steep > least { self.dt * self.lightness[i] * steep + self.softness[i] / self.dt } else { 0.0 }
+        });
+        // What flies alone has none.
+        parallel::for_each_chunk(pressures, GRAIN, |first, pressures| {
+            (first..).zip(pressures).filter(|(i, _)| diagonal[*i] == 0.0).for_each(|(_, p)| *p = 0.0);
         });
         let allowed = parallel::map(count, GRAIN, |i| {
             let room = 1.0 - filled[i][3] - self.walls[i].filled;

@@ -44,16 +44,17 @@ impl Rubbed<'_> {
     /// start if `weak`, as it is at its end if not. Returns the number of products.
     pub fn apply(&self, velocities: &mut [[Real; 4]], weak: bool) -> u32 {
         let count = velocities.len();
-        let mut braces: Vec<Brace> = vec![[0.0; 7]; count];
+        let mut braces: Vec<Brace> = vec![[0.0; 10]; count];
         let (level, crowd, now) = (Level::detect(), self.crowd(), &*velocities);
         parallel::for_each_chunk(&mut braces, GRAIN, |first, braces| {
             brace(level, &crowd, first..first + braces.len(), now, braces);
         });
-        let mut work = Work {
-            loose: parallel::map(count, GRAIN, |i| loosen(&braces[i])),
-            turns: vec![[0.0; 4]; count],
-            forces: vec![[0.0; 4]; count],
-        };
+        let loose: Vec<[[Real; 3]; 3]> = parallel::map(count, GRAIN, |i| loosen(&braces[i]));
+        let turns = parallel::map(count, GRAIN, |i| {
+            let [.., x, y, z] = braces[i];
+            turn(&loose[i], Vec3::new(x, y, z))
+        });
+        let mut work = Work { loose, turns, forces: vec![[0.0; 4]; count] };
         self.push(velocities, &mut work);
         let drag = |i: usize| (self.rims[i].hold, self.rims[i].carried, self.sticky[i]);
         // What walls that move carry along.
@@ -76,17 +77,22 @@ impl Rubbed<'_> {
         self.descend(velocities, &mut work, &diagonal)
     }
 
-    /// Force of rubbing on all, and of walls that stand still, N.
-    fn push(&self, rows: &[[Real; 4]], work: &mut Work) {
+    /// How neighbourhoods turn.
+    fn turn(&self, rows: &[[Real; 4]], work: &mut Work) {
         let (level, crowd) = (Level::detect(), self.crowd());
-        let Work { loose, turns, forces } = work;
-        parallel::for_each_chunk(turns, GRAIN, |first, turns| {
+        let loose = &work.loose;
+        parallel::for_each_chunk(&mut work.turns, GRAIN, |first, turns| {
             swirl(level, &crowd, first..first + turns.len(), rows, turns);
-            for (turn, loose) in turns.iter_mut().zip(&loose[first..]) {
-                let swirl = Vec3::new(turn[0], turn[1], turn[2]);
-                *turn = (Mat3::from_cols_array_2d(loose) * swirl).extend(0.0).to_array();
+            for (row, loose) in turns.iter_mut().zip(&loose[first..]) {
+                *row = turn(loose, Vec3::new(row[0], row[1], row[2]));
             }
         });
+    }
+
+    /// Force of rubbing on all, with neighbourhoods that turn as found, and of walls that stand still, N.
+    fn push(&self, rows: &[[Real; 4]], work: &mut Work) {
+        let (level, crowd) = (Level::detect(), self.crowd());
+        let Work { turns, forces, .. } = work;
         let turns = &*turns;
         parallel::for_each_chunk(forces, GRAIN, |first, forces| {
             rub(level, &crowd, first..first + forces.len(), rows, turns, forces);
@@ -114,6 +120,7 @@ impl Rubbed<'_> {
                     (0..3).for_each(|axis| row[axis] = left[i][axis] / diagonal[i] + keep * row[axis]);
                 }
             });
+            self.turn(&direction, work);
             self.push(&direction, work);
             let forces = &work.forces;
             let product = |i: usize, axis: usize| self.masses[i] * direction[i][axis] - self.dt * forces[i][axis];
@@ -144,6 +151,11 @@ impl Rubbed<'_> {
         }
         products
     }
+}
+
+/// Turn of a neighbourhood with a swirl, rad/s.
+fn turn(loose: &[[Real; 3]; 3], swirl: Vec3) -> [Real; 4] {
+    (Mat3::from_cols_array_2d(loose) * swirl).extend(0.0).to_array()
 }
 
 /// Square of what is left, by the weights of the diagonal.

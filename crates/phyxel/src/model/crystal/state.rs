@@ -5,7 +5,6 @@ use super::solid::turn_around;
 use super::{CrystalModel, Derived, reach};
 use crate::Real;
 use crate::body::{Body, BodyId};
-use crate::grid::Surroundings;
 use crate::material::Material;
 use crate::model::{BodyState, Parts};
 use crate::parallel;
@@ -53,7 +52,8 @@ impl CrystalModel {
     fn derive_around(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Derived {
         let mut derived = self.derive(bodies, materials, particles);
         let points: Vec<Vec3> = derived.indices.iter().map(|&i| particles.position[i as usize]).collect();
-        derived.around = Surroundings::new(&points, reach(&self.bodies, &derived));
+        let far = reach(&self.bodies, &derived);
+        derived.around.find(&points, far);
         derived
     }
 
