@@ -37,7 +37,7 @@ fn find_goals<L: Lanes, const KIND: Kind, const DAMPED: bool>(
 ) {
     let sum: Matrix<L> = load9(&sums.linear);
     let plastic: Matrix<L> = load9(&blend.plastic);
-    let r = turn::<L>(multiply_transposed(sum, plastic), rotation);
+    let r = turn::<L>(multiply_transposed(sum, plastic), rotation, OPEN);
     let size = L::load(&rest.size);
     let rigid = scale(multiply(r, plastic), size);
     let affine = multiply(sum, symmetric(&rest.inverse));
@@ -139,20 +139,21 @@ pub(super) const fn packed(i: usize, j: usize) -> usize {
 /// Rotation of the polar decomposition by Newton's method from the last step's rotation.
 ///
 /// With `M = R^T A`, the skew part `a` of `M` vanishes at the best rotation, and `(tr(M) - M) omega = a` is the
-/// Newton step. Clusters that do not settle in a few steps (turned far, inverted, flat) are done one by one.
+/// Newton step. Matrices that do not settle in a few steps (turned far, inverted, flat) are done one by one, and so are those
+/// whose `tr(M) - M` has a determinant below `open`, for an `A` of norm 1: they leave a turn nearly open.
 #[inline(always)]
-fn turn<L: Lanes>(a: Matrix<L>, rotation: &mut [Eight; 4]) -> Matrix<L> {
+pub(crate) fn turn<L: Lanes>(a: Matrix<L>, rotation: &mut [Eight; 4], open: f32) -> Matrix<L> {
     let length = norm(a);
     let a = scale(a, L::splat(1.0).div(length.max(L::splat(f32::MIN_POSITIVE))));
     let mut q = load4::<L>(rotation);
-    let mut open = L::splat(1.0);
+    let mut going = L::splat(1.0);
     let mut unsure = [1.0; WIDTH];
     for _ in 0..5 {
-        let (omega, off) = newton_step(a, rotation_matrix(q));
+        let (omega, off) = newton_step(a, rotation_matrix(q), L::splat(open));
         // The last step is taken too: what is left then is rounding, and does not lag behind a turning body.
-        q = turned(q, [open * omega[0], open * omega[1], open * omega[2]]);
-        open = off.where_greater(L::splat(NEAR), open, L::zero());
-        unsure = open.to_array();
+        q = turned(q, [going * omega[0], going * omega[1], going * omega[2]]);
+        going = off.where_greater(L::splat(NEAR), going, L::zero());
+        unsure = going.to_array();
         if unsure == [0.0; WIDTH] {
             break;
         }
@@ -169,6 +170,9 @@ fn turn<L: Lanes>(a: Matrix<L>, rotation: &mut [Eight; 4]) -> Matrix<L> {
     rotation_matrix(q)
 }
 
+/// Clusters may be lines: only what rounding leaves of a determinant is open.
+const OPEN: f32 = 1e-20;
+
 /// Squared size of the skew part of a matrix of norm 1 from which one more Newton step, which squares it, leaves
 /// nothing that f32 can see.
 const NEAR: f32 = 1.0e-8;
@@ -176,7 +180,7 @@ const NEAR: f32 = 1.0e-8;
 /// Newton step for the rotation, and the squared size of what is left to remove. Where the step is not towards
 /// a maximum it is zero and the rest is reported as large.
 #[inline(always)]
-fn newton_step<L: Lanes>(a: Matrix<L>, r: Matrix<L>) -> ([L; 3], L) {
+fn newton_step<L: Lanes>(a: Matrix<L>, r: Matrix<L>, open: L) -> ([L; 3], L) {
     let m = multiply(transpose(r), a);
     let skew = [m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]];
     let trace = m[0][0] + m[1][1] + m[2][2];
@@ -190,8 +194,8 @@ fn newton_step<L: Lanes>(a: Matrix<L>, r: Matrix<L>) -> ([L; 3], L) {
     let determinant = h[0] * c[0] + o[0] * d[0] + o[2] * d[2];
     let [one, zero] = [L::splat(1.0), L::zero()];
     let rising = h[0].where_greater(zero, one, zero) * c[2].where_greater(zero, one, zero);
-    let rising = determinant.where_greater(L::splat(1e-20), rising, zero);
-    let inverse = rising.div(determinant.where_greater(L::splat(1e-20), determinant, one));
+    let rising = determinant.where_greater(open, rising, zero);
+    let inverse = rising.div(determinant.where_greater(open, determinant, one));
     let omega = [
         inverse * (c[0] * skew[0] + d[0] * skew[1] + d[2] * skew[2]),
         inverse * (d[0] * skew[0] + c[1] * skew[1] + d[1] * skew[2]),
@@ -227,7 +231,7 @@ fn turned<L: Lanes>([x, y, z, w]: [L; 4], omega: [L; 3]) -> [L; 4] {
 }
 
 #[inline(always)]
-fn rotation_matrix<L: Lanes>([x, y, z, w]: [L; 4]) -> Matrix<L> {
+pub(crate) fn rotation_matrix<L: Lanes>([x, y, z, w]: [L; 4]) -> Matrix<L> {
     let [one, two] = [L::splat(1.0), L::splat(2.0)];
     let [xx, yy, zz, xy, yz, zx] = products([x, y, z]);
     let [wx, wy, wz] = [w * x, w * y, w * z];
@@ -280,7 +284,7 @@ fn store9<L: Lanes>(m: Matrix<L>, values: &mut Matrix<Eight>) {
 }
 
 #[inline(always)]
-fn load4<L: Lanes>(values: &[Eight; 4]) -> [L; 4] {
+pub(crate) fn load4<L: Lanes>(values: &[Eight; 4]) -> [L; 4] {
     [L::load(&values[0]), L::load(&values[1]), L::load(&values[2]), L::load(&values[3])]
 }
 
