@@ -22,6 +22,7 @@ pub mod sph;
 pub mod spring;
 pub mod stiffness;
 pub mod symmetric;
+pub mod tetra;
 
 /// The scalar of the engine.
 pub type Real = f32;
