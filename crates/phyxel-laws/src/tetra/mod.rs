@@ -13,6 +13,7 @@
 //!   then has a torque. Here it is the gradient of the energy of `S`, rotation and all: `P = R (s - [y])`, where `[y]` is the
 //!   skew matrix with `(tr(S) - S) y = axis of s S`. It differs by stress times strain, and vanishes where axes agree.
 //! - Damping acts on the true rate of `S`, so turning alone is not damped.
+//! - The source's recursion never ends where every corner of a node is pulled too hard; see [`part`].
 //!
 //! Nothing here knows nodes by more than their numbers. Eight elements are done at a time where a step needs it; what is made
 //! anew only where the topology changes is done one by one, in f64 where digits need it.
@@ -20,6 +21,7 @@
 mod dihedral;
 mod element;
 mod force;
+mod parting;
 mod plastic;
 mod stiffness;
 #[cfg(test)]
@@ -28,6 +30,7 @@ mod tests;
 pub use dihedral::{allows_uniting, aspect_ratio, dihedral_angles, mean_ratio, volume};
 pub use element::{Element, Rayleigh, Rest};
 pub use force::{Exerted, Group, Matter, State, energy, exert};
+pub use parting::{Held, Strength, constraint_force, part, part_by_faces};
 pub use plastic::yield_eight;
 pub use stiffness::{Blocks, blocks, product};
 

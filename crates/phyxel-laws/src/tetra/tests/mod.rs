@@ -1,5 +1,6 @@
 mod elements;
 mod motion;
+mod parting;
 mod shapes;
 
 use super::*;
