@@ -21,6 +21,7 @@
 mod dihedral;
 mod element;
 mod force;
+mod heat;
 mod parting;
 mod plastic;
 mod stiffness;
@@ -30,6 +31,7 @@ mod tests;
 pub use dihedral::{allows_uniting, aspect_ratio, dihedral_angles, mean_ratio, volume};
 pub use element::{Element, Rayleigh, Rest};
 pub use force::{Exerted, Group, Matter, State, energy, exert};
+pub use heat::{capacity_share, conductances};
 pub use parting::{Held, Strength, constraint_force, part, part_by_faces};
 pub use plastic::yield_eight;
 pub use stiffness::{Blocks, blocks, product};
