@@ -25,6 +25,7 @@ mod heat;
 mod parting;
 mod plastic;
 mod stiffness;
+mod subdivide;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +36,7 @@ pub use heat::{capacity_share, conductances};
 pub use parting::{Held, Strength, constraint_force, part, part_by_faces};
 pub use plastic::yield_eight;
 pub use stiffness::{Blocks, blocks, product};
+pub use subdivide::{Fine, Flaw, Scheme, Sheet, Weights, refine};
 
 use crate::lanes::WIDTH;
 

@@ -2,6 +2,7 @@ mod elements;
 mod motion;
 mod parting;
 mod shapes;
+mod subdivide;
 
 use super::*;
 use crate::Real;

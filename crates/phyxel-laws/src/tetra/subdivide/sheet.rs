@@ -1,0 +1,241 @@
+//! Closed triangle meshes whose halves of edges know each other.
+
+use std::fmt;
+
+/// Why triangles are not a closed surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// A triangle has a node twice.
+    Folded {
+        /// Which triangle.
+        triangle: usize,
+    },
+    /// An edge is not met once in each direction.
+    Edge {
+        /// Node where it begins.
+        from: u32,
+        /// Node where it ends.
+        to: u32,
+        /// How many triangles go along it in this direction.
+        along: usize,
+        /// How many go against it.
+        against: usize,
+    },
+    /// Two halves of edges that are said to be one edge do not lie against each other.
+    Twin {
+        /// Which half edge.
+        half: usize,
+    },
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folded { triangle } => {
+                write!(f, "triangle {triangle} has a node twice; leave out triangles without area")
+            }
+            Self::Edge { from, to, along, against } => write!(
+                f,
+                "the edge from node {from} to node {to} has {along} triangles along it and {against} against it, and needs one \
+                 of each; close the surface, turn triangles to face outward, or say which halves of edges belong together"
+            ),
+            Self::Twin { half } => write!(
+                f,
+                "half edge {half} and its other half do not run against each other; give each the number of the other, and \
+                 let one begin where the other ends"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Flaw {}
+
+/// A closed surface of triangles that face outward.
+///
+/// Half edge `3 t + k` goes from corner `k` of triangle `t` to the next. Where several fans of triangles meet in one node, as
+/// where two parts of a body touch, each fan has a vertex of its own, so every vertex is round about itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    triangles: Vec<[u32; 3]>,
+    /// The other half of each half edge.
+    twins: Vec<u32>,
+    /// A half edge that begins at each vertex.
+    first: Vec<u32>,
+    /// Neighbours of each vertex.
+    valence: Vec<u32>,
+    /// The node of each vertex.
+    origin: Vec<u32>,
+}
+
+impl Sheet {
+    /// From triangles of nodes.
+    pub fn new(triangles: &[[u32; 3]]) -> Result<Self, Flaw> {
+        check_folds(triangles)?;
+        let mut halves: Vec<(u32, u32, u32)> = Vec::with_capacity(3 * triangles.len());
+        for (t, triangle) in triangles.iter().enumerate() {
+            (0..3).for_each(|k| halves.push((triangle[k], triangle[(k + 1) % 3], (3 * t + k) as u32)));
+        }
+        halves.sort_unstable();
+        let range = |from: u32, to: u32| {
+            let start = halves.partition_point(|half| (half.0, half.1) < (from, to));
+            let end = halves.partition_point(|half| (half.0, half.1) <= (from, to));
+            start..end
+        };
+        let mut twins = vec![0; halves.len()];
+        for &(from, to, half) in &halves {
+            let (along, against) = (range(from, to), range(to, from));
+            if (along.len(), against.len()) != (1, 1) {
+                return Err(Flaw::Edge { from, to, along: along.len(), against: against.len() });
+            }
+            twins[half as usize] = halves[against.start].2;
+        }
+        Self::from_twins(triangles, twins)
+    }
+
+    /// From triangles of nodes and the other half of every half edge, for surfaces that touch themselves along edges.
+    pub fn from_twins(triangles: &[[u32; 3]], twins: Vec<u32>) -> Result<Self, Flaw> {
+        check_folds(triangles)?;
+        let mut sheet = Self { triangles: triangles.to_vec(), twins, first: vec![], valence: vec![], origin: vec![] };
+        let count = 3 * triangles.len();
+        let is_pair = |half: usize| {
+            let twin = sheet.twins.get(half).map_or(count, |twin| *twin as usize);
+            let (half, other) = (half as u32, twin as u32);
+            twin < count
+                && sheet.twins[twin] == half
+                && (sheet.start(half), sheet.end(half)) == (sheet.end(other), sheet.start(other))
+        };
+        if let Some(half) = (0..count.max(sheet.twins.len())).find(|&half| half >= count || !is_pair(half)) {
+            return Err(Flaw::Twin { half });
+        }
+        sheet.number_fans();
+        Ok(sheet)
+    }
+
+    /// Gives every fan a vertex, in the order of their nodes.
+    fn number_fans(&mut self) {
+        let mut fans: Vec<(u32, u32)> = Vec::new();
+        let mut is_seen = vec![false; self.twins.len()];
+        for half in 0..self.twins.len() as u32 {
+            if !is_seen[half as usize] {
+                fans.push((self.start(half), half));
+                self.ring(half).for_each(|spoke| is_seen[spoke as usize] = true);
+            }
+        }
+        fans.sort_unstable();
+        let mut triangles = self.triangles.clone();
+        for (vertex, &(_, half)) in fans.iter().enumerate() {
+            self.ring(half).for_each(|spoke| triangles[spoke as usize / 3][spoke as usize % 3] = vertex as u32);
+        }
+        self.triangles = triangles;
+        self.valence = fans.iter().map(|&(_, half)| self.ring(half).count() as u32).collect();
+        (self.origin, self.first) = fans.into_iter().unzip();
+    }
+
+    /// Triangles of vertices.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// Number of vertices.
+    pub fn vertices(&self) -> u32 {
+        self.origin.len() as u32
+    }
+
+    /// The node of each vertex. Vertices are in the order of their nodes.
+    pub fn origin(&self) -> &[u32] {
+        &self.origin
+    }
+
+    /// One half of every edge, in order.
+    pub fn edges(&self) -> impl Iterator<Item = u32> {
+        (0..self.twins.len() as u32).filter(|&half| half < self.twin(half))
+    }
+
+    /// A half edge that begins at a vertex.
+    pub fn first(&self, vertex: u32) -> u32 {
+        self.first[vertex as usize]
+    }
+
+    /// How many neighbours a vertex has.
+    pub fn valence(&self, vertex: u32) -> u32 {
+        self.valence[vertex as usize]
+    }
+
+    /// Where a half edge begins.
+    pub fn start(&self, half: u32) -> u32 {
+        self.triangles[half as usize / 3][half as usize % 3]
+    }
+
+    /// Where a half edge ends.
+    pub fn end(&self, half: u32) -> u32 {
+        self.start(self.next(half))
+    }
+
+    /// The third vertex of the triangle of a half edge.
+    pub fn across(&self, half: u32) -> u32 {
+        self.start(self.next(self.next(half)))
+    }
+
+    /// The next half edge around the same triangle.
+    pub fn next(&self, half: u32) -> u32 {
+        if half % 3 == 2 { half - 2 } else { half + 1 }
+    }
+
+    /// The other half of the same edge.
+    pub fn twin(&self, half: u32) -> u32 {
+        self.twins[half as usize]
+    }
+
+    /// All half edges that begin where one does, from this one on around the vertex.
+    pub fn ring(&self, half: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(half), move |&spoke| {
+            let after = self.twin(self.next(self.next(spoke)));
+            (after != half).then_some(after)
+        })
+    }
+
+    /// The sheet with every triangle in four: its vertices first, then one for each of its edges, in order.
+    ///
+    /// Triangle `a b c` with the middles `d` of `ab`, `e` of `bc` and `f` of `ca` becomes `a d f`, `d b e`, `f e c` and `d e f`.
+    pub(super) fn divided(&self) -> Self {
+        let mut middle = vec![0; self.twins.len()];
+        let mut count = self.vertices();
+        for half in self.edges() {
+            middle[half as usize] = count;
+            middle[self.twin(half) as usize] = count;
+            count += 1;
+        }
+        let mut triangles = Vec::with_capacity(4 * self.triangles.len());
+        let mut twins = vec![0; 4 * self.twins.len()];
+        for (t, &[a, b, c]) in self.triangles.iter().enumerate() {
+            let [d, e, f] = [middle[3 * t], middle[3 * t + 1], middle[3 * t + 2]];
+            triangles.extend([[a, d, f], [d, b, e], [f, e, c], [d, e, f]]);
+            let first = 12 * t;
+            for (one, other) in [(1, 11), (5, 9), (6, 10)] {
+                twins[first + one] = (first + other) as u32;
+                twins[first + other] = (first + one) as u32;
+            }
+        }
+        // The two parts of a half edge from its start on, as half edges of its four triangles.
+        let parts = |half: u32| [[0, 3], [4, 7], [8, 2]][half as usize % 3].map(|part| 12 * (half / 3) + part);
+        for half in 0..self.twins.len() as u32 {
+            let ([near, far], [far_twin, near_twin]) = (parts(half), parts(self.twin(half)));
+            twins[near as usize] = near_twin;
+            twins[far as usize] = far_twin;
+        }
+        let mut first = vec![0; count as usize];
+        for (t, triangle) in triangles.iter().enumerate() {
+            (0..3).for_each(|k| first[triangle[k] as usize] = (3 * t + k) as u32);
+        }
+        let mut valence = self.valence.clone();
+        valence.resize(count as usize, 6);
+        Self { triangles, twins, first, valence, origin: (0..count).collect() }
+    }
+}
+
+fn check_folds(triangles: &[[u32; 3]]) -> Result<(), Flaw> {
+    match triangles.iter().position(|[a, b, c]| a == b || b == c || c == a) {
+        Some(triangle) => Err(Flaw::Folded { triangle }),
+        None => Ok(()),
+    }
+}
