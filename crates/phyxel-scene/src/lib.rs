@@ -15,6 +15,7 @@ mod read;
 pub mod sample;
 mod scene;
 pub mod shape;
+pub mod tetra;
 
 pub use build::{BuildOptions, Built};
 pub use error::{BuildError, LoadError, Problem, SceneErrors};

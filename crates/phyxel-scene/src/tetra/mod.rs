@@ -1,0 +1,95 @@
+//! Bodies of tetrahedra, made from shapes.
+//!
+//! [`fill`] cuts a lattice to the surface of any shape. It ends in a
+//! [`TetraMesh`] that is sound (every element has a volume and the same orientation) and a [`Quality`] that says how
+//! good it is. Geometry only: nothing here knows of materials or bodies.
+
+mod error;
+mod fill;
+mod flaws;
+mod lattice;
+mod quality;
+mod stencil;
+mod surface;
+
+pub use error::TetraError;
+pub use fill::{Filling, fill};
+pub use flaws::Flaws;
+pub use quality::Quality;
+
+use crate::mesh::TriangleMesh;
+use glam::{DVec3, Vec3};
+use phyxel::parallel;
+
+/// Elements handled by one task.
+const GRAIN: usize = 4096;
+
+/// Corners of the four faces of an element, counter-clockwise seen from outside.
+const FACES: [[usize; 3]; 4] = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+
+/// Tetrahedra over shared nodes.
+///
+/// Seen from the fourth corner of an element, the first three run counter-clockwise: `(b-a) x (c-a) . (d-a) > 0`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TetraMesh {
+    /// Nodes, m.
+    pub positions: Vec<Vec3>,
+    /// Four indices into `positions` for each element.
+    pub elements: Vec<[u32; 4]>,
+}
+
+impl TetraMesh {
+    /// The corners of an element, m, in the precision that sums over them need.
+    pub fn corners(&self, element: usize) -> [DVec3; 4] {
+        self.elements[element].map(|index| self.positions[index as usize].as_dvec3())
+    }
+
+    /// Volume of an element, negative when it is inside out, m3.
+    pub fn element_volume(&self, element: usize) -> f64 {
+        let [a, b, c, d] = self.corners(element);
+        (b - a).cross(c - a).dot(d - a) / 6.0
+    }
+
+    /// Volume of all elements, m3.
+    pub fn volume(&self) -> f64 {
+        (0..self.elements.len()).map(|element| self.element_volume(element)).sum()
+    }
+
+    /// The faces of a single element, as triangles that face outwards. Only nodes on the surface are kept, in order.
+    pub fn boundary(&self) -> TriangleMesh {
+        let mut faces: Vec<([u32; 3], [u32; 3])> = Vec::with_capacity(4 * self.elements.len());
+        for element in &self.elements {
+            for face in FACES.map(|face| face.map(|corner| element[corner])) {
+                let mut sorted = face;
+                sorted.sort_unstable();
+                faces.push((sorted, face));
+            }
+        }
+        parallel::sort_by_key(&mut faces, |face| *face);
+        let single = faces.chunk_by(|(a, _), (b, _)| a == b).filter(|alike| alike.len() == 1);
+        let triangles: Vec<[u32; 3]> = single.map(|alike| alike[0].1).collect();
+        let mut numbers = vec![u32::MAX; self.positions.len()];
+        triangles.iter().flatten().for_each(|node| numbers[*node as usize] = 0);
+        let mut positions = Vec::new();
+        for (number, position) in numbers.iter_mut().zip(&self.positions).filter(|(number, _)| **number == 0) {
+            *number = positions.len() as u32;
+            positions.push(*position);
+        }
+        let triangles = triangles.iter().map(|face| face.map(|node| numbers[node as usize])).collect();
+        TriangleMesh { positions, triangles }
+    }
+
+    /// Swaps two corners of elements that are inside out; how many were.
+    fn turn_outwards(&mut self) -> usize {
+        let turned = parallel::map(self.elements.len(), GRAIN, |element| self.element_volume(element) < 0.0);
+        for (element, _) in self.elements.iter_mut().zip(&turned).filter(|(_, turned)| **turned) {
+            element.swap(2, 3);
+        }
+        turned.iter().filter(|turned| **turned).count()
+    }
+}
+
+#[cfg(test)]
+mod models;
+#[cfg(test)]
+mod tests;
