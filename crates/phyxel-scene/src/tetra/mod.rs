@@ -1,6 +1,6 @@
-//! Bodies of tetrahedra, made from shapes.
+//! Bodies of tetrahedra: made from shapes, or read from files of other programs.
 //!
-//! [`fill`] cuts a lattice to the surface of any shape. It ends in a
+//! [`fill`] cuts a lattice to the surface of any shape, [`read`] takes what a mesher has made. Both end in a
 //! [`TetraMesh`] that is sound (every element has a volume and the same orientation) and a [`Quality`] that says how
 //! good it is. Geometry only: nothing here knows of materials or bodies.
 
@@ -9,6 +9,7 @@ mod fill;
 mod flaws;
 mod lattice;
 mod quality;
+mod read;
 mod stencil;
 mod surface;
 
@@ -16,6 +17,7 @@ pub use error::TetraError;
 pub use fill::{Filling, fill};
 pub use flaws::Flaws;
 pub use quality::Quality;
+pub use read::{Format, Reading, Source, read, read_bytes};
 
 use crate::mesh::TriangleMesh;
 use glam::{DVec3, Vec3};
