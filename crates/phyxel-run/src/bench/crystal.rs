@@ -17,9 +17,12 @@ fn build(text: &str) -> Result<World, BenchError> {
     Ok(scene.build(&BuildOptions::default())?.world)
 }
 
-/// Distance at which so many particles in closest packing fill a cubic metre, m.
-fn spacing_of(count: f64) -> f64 {
-    (std::f64::consts::SQRT_2 / count).cbrt()
+/// Layers of a cubic metre of 100,000 and of 1,000,000 particles: odd numbers, which fill it.
+const LAYERS: [f64; 2] = [59.0, 125.0];
+
+/// Distance at which so many layers of a closest packing fill a metre, m.
+fn spacing_of(layers: f64) -> f64 {
+    std::f64::consts::SQRT_2 / layers
 }
 
 /// The source's three scenes, all of their frames: what a frame takes, beside what it took there.
@@ -46,17 +49,17 @@ pub(super) fn source(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), 
 
 /// A cubic metre of water that collapses in a tank twice as wide.
 pub(super) fn fluid(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
-    for count in [1.0e5, 1.0e6] {
-        let spacing = spacing_of(count);
+    for layers in LAYERS {
+        let spacing = spacing_of(layers);
         let world = build(&format!(
             "version = 1\nduration = 1\n[materials.water]\npreset = \"water\"\n\
              [[bodies]]\nname = \"water\"\nmodel = \"crystal\"\nmaterial = \"water\"\nspacing = {spacing}\n\
-             crystal = {{ phase = \"fluid\" }}\nshape = {{ kind = \"box\", size = [1, 1, 1] }}\nplace = {{ at = [0.51, 0.51, 0] }}\n\
+             crystal = {{ phase = \"fluid\" }}\nshape = {{ kind = \"box\", size = [1, 1, 1] }}\nplace = {{ at = [0.5, 0.5, 0] }}\n\
              [[obstacles]]\nname = \"floor\"\nshape = {{ kind = \"plane\" }}\n\
              [[obstacles]]\nname = \"left\"\nshape = {{ kind = \"plane\", normal = [1, 0, 0] }}\n\
              [[obstacles]]\nname = \"right\"\nshape = {{ kind = \"plane\", normal = [-1, 0, 0], at = [2, 0, 0] }}\n\
-             [[obstacles]]\nname = \"back\"\nshape = {{ kind = \"plane\", normal = [0, 0, 1], at = [0, 0, -0.51] }}\n\
-             [[obstacles]]\nname = \"front\"\nshape = {{ kind = \"plane\", normal = [0, 0, -1], at = [0, 0, 0.51] }}\n"
+             [[obstacles]]\nname = \"back\"\nshape = {{ kind = \"plane\", normal = [0, 0, 1], at = [0, 0, -0.5] }}\n\
+             [[obstacles]]\nname = \"front\"\nshape = {{ kind = \"plane\", normal = [0, 0, -1], at = [0, 0, 0.5] }}\n"
         ))?;
         // As fast as it falls from its height, it moves by 0.4 spacings.
         let dt = (0.4 * spacing / (2.0 * 9.81f64).sqrt()) as f32;
@@ -67,8 +70,8 @@ pub(super) fn fluid(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), B
 
 /// A cube of crystal that spins and swings.
 pub(super) fn solid(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
-    for count in [1.0e5, 1.0e6] {
-        let spacing = spacing_of(count);
+    for layers in LAYERS {
+        let spacing = spacing_of(layers);
         let mut world = build(&format!(
             "version = 1\nduration = 1\ngravity = [0, 0, 0]\n[materials.ice]\nyoung_modulus = 1e5\n\
              [[bodies]]\nname = \"ice\"\nmodel = \"crystal\"\nmaterial = \"ice\"\nspacing = {spacing}\nspin = [0, 1, 0.3]\n\

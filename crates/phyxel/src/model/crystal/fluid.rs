@@ -80,6 +80,7 @@ impl CrystalModel {
             lightness: &lightness,
             softness: &softness,
             walls: &found,
+            layer: context.gravity.length() * derived.kernel.support / SMOOTH,
             dt: context.dt,
         };
         let work = pressed.begin(&mut pressures, &mut velocities);

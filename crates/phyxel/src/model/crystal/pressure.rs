@@ -26,8 +26,8 @@ const STEEP_ENOUGH: Real = 1e-2;
 const MOST_ROUNDS: u32 = 12;
 /// Mean part of a place's room by which places may be overfilled at the end of the step.
 const TOLERANCE: f64 = 1e-4;
-/// Part of the pressure that may be missing: in short steps a large part of it would move little.
-const MISSING: f64 = 0.01;
+/// Part of the pressure, with that of a layer's weight, that may be missing: in short steps a large part of it would move little.
+const MISSING: f64 = 0.05;
 /// Overfilling that cannot be told from rounding.
 const ROUNDING: f64 = 1e-6;
 
@@ -46,6 +46,8 @@ pub(super) struct Pressed<'a> {
     /// How much fuller places get by a pascal, 1/Pa; 0 for what cannot be pressed.
     pub softness: &'a [Real],
     pub walls: &'a [Wall],
+    /// Gravity times the particle distance, m2/s2.
+    pub layer: Real,
     /// s.
     pub dt: Real,
 }
@@ -192,7 +194,8 @@ impl Pressed<'_> {
             for i in range.filter(|&i| work.diagonal[i] > 0.0) {
                 let beyond = f64::from(work.beyond[i].max(0.0));
                 let missing = beyond / f64::from(work.diagonal[i]);
-                sum = [sum[0] + beyond, sum[1] + missing, sum[2] + f64::from(pressures[i])];
+                let weight = if self.lightness[i] > 0.0 { self.layer / self.lightness[i] } else { 0.0 };
+                sum = [sum[0] + beyond, sum[1] + missing, sum[2] + f64::from(pressures[i] + weight)];
             }
             sum
         });
