@@ -49,8 +49,36 @@ pub fn chance(rate: Real, dt: Real) -> Real {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use glam::{Mat3, Quat, Vec3};
+
+    /// A stream of random numbers, for tests of all laws.
+    pub(crate) struct Stream(pub(crate) Dice, pub(crate) u32);
+
+    impl Stream {
+        pub(crate) fn new(seed: u64) -> Self {
+            Self(Dice::new(seed, 0), 0)
+        }
+
+        pub(crate) fn unit(&mut self) -> Real {
+            self.1 += 1;
+            self.0.unit(self.1, 0)
+        }
+
+        /// In the cube from -1 to 1.
+        pub(crate) fn point(&mut self) -> Vec3 {
+            Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
+        }
+
+        pub(crate) fn turn(&mut self) -> Quat {
+            Quat::from_xyzw(self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5).normalize()
+        }
+
+        pub(crate) fn matrix(&mut self) -> Mat3 {
+            Mat3::from_cols(self.point(), self.point(), self.point())
+        }
+    }
 
     const COUNT: u32 = 100_000;
 

@@ -1,37 +1,10 @@
 use super::*;
 use crate::lanes::Level;
 use crate::plasticity::symmetric_norm;
-use crate::random::Dice;
+use crate::random::tests::Stream;
 use glam::{Mat3, Quat, Vec3};
 
 const DISTANCE: Real = 0.1;
-
-/// A stream of random numbers.
-struct Stream(Dice, u32);
-
-impl Stream {
-    fn new(seed: u64) -> Self {
-        Self(Dice::new(seed, 0), 0)
-    }
-
-    fn unit(&mut self) -> Real {
-        self.1 += 1;
-        self.0.unit(self.1, 0)
-    }
-
-    /// In the cube from -1 to 1.
-    fn point(&mut self) -> Vec3 {
-        Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
-    }
-
-    fn turn(&mut self) -> Quat {
-        Quat::from_xyzw(self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5).normalize()
-    }
-
-    fn matrix(&mut self) -> Mat3 {
-        Mat3::from_cols(self.point(), self.point(), self.point())
-    }
-}
 
 /// A particle's neighbours, matched.
 struct Matched {

@@ -8,35 +8,8 @@ use super::*;
 use crate::Real;
 use crate::elastic::Hooke;
 use crate::lanes::{Eight, Level};
-use crate::random::Dice;
+use crate::random::tests::Stream;
 use glam::{DVec3, Mat3, Quat, Vec3};
-
-/// A stream of random numbers.
-struct Stream(Dice, u32);
-
-impl Stream {
-    fn new(seed: u64) -> Self {
-        Self(Dice::new(seed, 0), 0)
-    }
-
-    fn unit(&mut self) -> Real {
-        self.1 += 1;
-        self.0.unit(self.1, 0)
-    }
-
-    /// In the cube from -1 to 1.
-    fn point(&mut self) -> Vec3 {
-        Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
-    }
-
-    fn turn(&mut self) -> Quat {
-        Quat::from_xyzw(self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5).normalize()
-    }
-
-    fn matrix(&mut self) -> Mat3 {
-        Mat3::from_cols(self.point(), self.point(), self.point())
-    }
-}
 
 /// Corners of a regular element with edges of length 1.
 fn regular() -> [Vec3; 4] {
