@@ -96,8 +96,7 @@ impl CrystalModel {
             (first..).zip(kept).for_each(|(k, kept)| *kept = pressures[derived.places[k] as usize]);
         });
         self.fastest = 0.0;
-        let mut first = 0;
-        for matter in &derived.matter {
+        for (first, matter) in derived.bodies() {
             let own = &mut particles.velocity[matter.range.clone()];
             let speeds = parallel::map_chunks(own, GRAIN, |from, own| {
                 (first + from..).zip(own).fold(0.0, |fastest: Real, (k, velocity)| {
@@ -107,7 +106,6 @@ impl CrystalModel {
                 })
             });
             self.fastest = speeds.into_iter().fold(self.fastest, |fastest, square| fastest.max(square.sqrt()));
-            first += matter.range.len();
         }
     }
 

@@ -22,7 +22,7 @@ use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::grid::{Neighbourhood, Surroundings};
 use crate::heat::{Face, Link, Ways};
-use crate::material::{Curve, Heat, Material};
+use crate::material::{Curve, Material};
 use crate::parallel;
 use crate::particles::{Particles, Phase};
 use crate::step::StepContext;
@@ -171,7 +171,6 @@ struct Matter {
     density: Real,
     /// Pa s, over temperature.
     viscosity: Curve,
-    heat: Heat,
     /// Rate of smoothing, 1/s.
     smoothing: Real,
     /// Surface tension, N/m.
@@ -185,7 +184,7 @@ impl Matter {
     fn viscosity(&self, enthalpy: f64) -> Real {
         match self.viscosity.points() {
             [(_, viscosity)] => *viscosity,
-            _ => self.viscosity.at(self.heat.temperature(enthalpy)),
+            _ => self.viscosity.at(self.solid.heat.temperature(enthalpy)),
         }
     }
 }
@@ -196,10 +195,14 @@ impl Derived {
         &self.matter[self.owners[k] as usize].solid
     }
 
-    /// Number of the first particle of a body.
-    fn first_of(&self, matter: &Matter) -> usize {
-        let before = self.matter.iter().take_while(|other| !std::ptr::eq(*other, matter));
-        before.map(|other| other.range.len()).sum()
+    /// Bodies, each with the number of its first particle.
+    fn bodies(&self) -> impl Iterator<Item = (usize, &Matter)> {
+        let mut next = 0;
+        self.matter.iter().map(move |matter| {
+            let first = next;
+            next += matter.range.len();
+            (first, matter)
+        })
     }
 
     /// How the docks of a particle follow its neighbours, if they do.
@@ -404,7 +407,6 @@ fn describe(own: &CrystalBody, bodies: &[Body], materials: &[Material], particle
         volume,
         density: material.density,
         viscosity: material.fluid.viscosity.clone(),
-        heat: material.heat,
         smoothing: own.settings.smoothing,
         tension,
         ripple: ripple.into(),

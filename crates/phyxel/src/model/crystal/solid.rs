@@ -36,7 +36,7 @@ pub(super) struct Solid {
     softening: Option<Curve>,
     /// Tension at which it cracks, Pa, over temperature.
     strength: Option<Curve>,
-    heat: Heat,
+    pub heat: Heat,
     /// How docks follow their neighbours, if they do.
     pub docking: Option<DockingLaw>,
     /// Rate at which what is no rigid motion fades, 1/s.
@@ -198,8 +198,7 @@ impl CrystalModel {
         parallel::for_each_chunk(&mut self.poses, GRAIN, |first, poses| {
             (first..).zip(poses).for_each(|(k, pose)| *pose = lay(k).pose);
         });
-        for matter in &derived.matter {
-            let first = derived.first_of(matter);
+        for (first, matter) in derived.bodies() {
             let forces = &mut particles.force[matter.range.clone()];
             parallel::for_each_chunk(forces, GRAIN, |from, forces| {
                 for (k, force) in (first + from..).zip(forces) {
