@@ -281,6 +281,19 @@ mod avx {
             }
         }
         #[inline(always)]
+        fn gather4(values: &[[f32; 4]], index: &[u32; WIDTH]) -> [Self; 4] {
+            let last = values.len().checked_sub(1).map_or(-1, |last| last.min(u32::MAX as usize) as u32 as i32);
+            // SAFETY: eight numbers are readable; else as for addition.
+            let inside = unsafe {
+                let (wanted, last) = (_mm256_loadu_si256(index.as_ptr().cast()), _mm256_set1_epi32(last));
+                _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(wanted, last), last)) == -1
+            };
+            assert!(inside && !values.is_empty(), "rows {index:?} of {}", values.len());
+            // SAFETY: no number is beyond the last row.
+            let row = |lane: usize| unsafe { values.get_unchecked(index[lane] as usize) };
+            Self::load4([row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)])
+        }
+        #[inline(always)]
         fn rows4([a, b, c, d]: [Self; 4]) -> [[f32; 4]; WIDTH] {
             let mut rows = [[0.0; 4]; WIDTH];
             // SAFETY: four numbers are writable in each row; else as for addition.

@@ -173,6 +173,12 @@ impl Cells {
         x + self.counts[0] * (y + self.counts[1] * z)
     }
 
+    /// Where a cell is, by its number.
+    fn at(&self, key: u64) -> [u32; 3] {
+        let [x, y, _] = self.counts;
+        [key % x, key / x % y, key / x / y].map(|n| n as u32)
+    }
+
     /// How far the middles of the nine rows of cells around a cell are from it.
     fn rows(&self) -> [i64; ROWS] {
         let [row, sheet] = [self.counts[0] as i64, (self.counts[0] * self.counts[1]) as i64];
@@ -305,6 +311,10 @@ fn sort_by_key(items: &mut Vec<(u64, u32)>, limit: u64) {
 pub(crate) struct Surroundings {
     /// Which point is at each place.
     pub order: Vec<u32>,
+    /// First place of each cell that is not empty, and where it is, in cells; in the order of z, y, x.
+    pub cells: Vec<(u32, [u32; 3])>,
+    /// Width of cells, m.
+    pub width: Real,
     /// First eight of each place's neighbours in `near`, and the end of the last.
     pub start: Vec<u32>,
     /// Places of neighbours, rising, eight at a time; a place that has no more has itself.
@@ -337,6 +347,11 @@ impl Surroundings {
         });
         self.order.clear();
         self.order.extend(dots.iter().map(|dot| dot.particle));
+        self.width = cells.width;
+        self.cells.clear();
+        self.cells.extend(
+            (0..keys.len()).filter(|&k| k == 0 || keys[k] != keys[k - 1]).map(|k| (k as u32, cells.at(keys[k]))),
+        );
         self.start.clear();
         self.start.push(0);
         let mut end = 0;

@@ -92,7 +92,7 @@ fn brace_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, velocities: &[[Real; 
             sums[8] = sums[8] + (gz * vx - gx * vz);
             sums[9] = sums[9] + (gx * vy - gy * vx);
         }
-        *brace = sums.map(visits::sum);
+        *brace = visits::sums(sums);
     }
 }
 
@@ -111,7 +111,7 @@ fn swirl_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, velocities: &[[Real; 
             sums[1] = sums[1] + grip * (z * vx - x * vz);
             sums[2] = sums[2] + grip * (x * vy - y * vx);
         }
-        let [x, y, z] = sums.map(visits::sum);
+        let [x, y, z] = visits::sums(sums);
         *swirl = [x, y, z, 0.0];
     }
 }
@@ -140,7 +140,7 @@ fn rub_all<L: Lanes>(
             sums[1] = sums[1] + grip * (two * (vy - mine[1]) + (wz * x - wx * z));
             sums[2] = sums[2] + grip * (two * (vz - mine[2]) + (wx * y - wy * x));
         }
-        let [x, y, z] = sums.map(visits::sum);
+        let [x, y, z] = visits::sums(sums);
         *force = [x, y, z, 0.0];
     }
 }

@@ -127,7 +127,7 @@ fn attract_all<L: Lanes>(
                 sums[axis] = sums[axis] - pulling * way[axis];
             }
         }
-        let [x, y, z] = sums.map(visits::sum);
+        let [x, y, z] = visits::sums(sums);
         *pull = [x, y, z, 0.0];
     }
 }

@@ -6,9 +6,9 @@ use crate::lanes::{Lanes, at_every_level};
 use std::ops::Range;
 
 at_every_level! {
-    /// How full the places of some particles are: for each `[sum V_j grad W, sum V_j W]` with its own part, and the sum of the
-    /// squares of `V_j grad W`, which tells how stiff it is.
-    fill = fill_all [] [] (crowd: &Crowd, range: Range<usize>, filled: &mut [[Real; 4]], squares: &mut [Real])
+    /// How full the places of some particles are: for each `[sum V_j grad W, sum V_j W]` with its own part, and two sums that tell
+    /// how stiff it is, `[sum |V_j grad W|^2, sum V_j |grad W|/r]`, 1/m2.
+    fill = fill_all [] [] (crowd: &Crowd, range: Range<usize>, filled: &mut [[Real; 4]], stiff: &mut [[Real; 2]])
 }
 
 at_every_level! {
@@ -19,8 +19,8 @@ at_every_level! {
 }
 
 at_every_level! {
-    /// What pressure of neighbours does: `sum_j V_j p_j grad W`, Pa/m. Here the fourth number of each point is its volume
-    /// times its pressure.
+    /// What pressure of neighbours does: `sum_j V_j p_j grad W`, Pa/m, and `sum_j V_j p_j |grad W|/r`, Pa/m2. Here the fourth
+    /// number of each point is its volume times its pressure.
     press = press_all [] [] (crowd: &Crowd, range: Range<usize>, pushes: &mut [[Real; 4]])
 }
 
@@ -37,6 +37,16 @@ pub(super) fn sum<L: Lanes>(lanes: L) -> Real {
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
+/// Sums of eights of numbers. A loop: what is called through a closure is not compiled for the level.
+#[inline(always)]
+pub(super) fn sums<L: Lanes, const N: usize>(lanes: [L; N]) -> [Real; N] {
+    let mut found = [0.0; N];
+    for (found, lanes) in found.iter_mut().zip(lanes) {
+        *found = sum(lanes);
+    }
+    found
+}
+
 /// Way from eight neighbours to a particle with the fourth number of each, and what is left of the support, as a part.
 #[inline(always)]
 pub(super) fn ways<L: Lanes>(kernel: &Kernel, points: &[[Real; 4]], own: &[L; 4], near: &Near) -> ([L; 3], L, L) {
@@ -48,11 +58,11 @@ pub(super) fn ways<L: Lanes>(kernel: &Kernel, points: &[[Real; 4]], own: &[L; 4]
 }
 
 #[inline(always)]
-fn fill_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, filled: &mut [[Real; 4]], squares: &mut [Real]) {
+fn fill_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, filled: &mut [[Real; 4]], stiff: &mut [[Real; 2]]) {
     let kernel = &crowd.kernel;
-    for ((i, filled), squared) in range.zip(filled).zip(squares) {
+    for ((i, filled), stiff) in range.zip(filled).zip(stiff) {
         let own = all::<L>(&crowd.points[i]);
-        let mut sums = [L::zero(); 5];
+        let mut sums = [L::zero(); 6];
         for near in crowd.around(i) {
             let (way, volume, left) = ways::<L>(kernel, crowd.points, &own, near);
             let cube = left * left * left;
@@ -66,11 +76,12 @@ fn fill_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, filled: &mut [[Real; 4
             // Those that fill up are at no distance; others are not.
             sums[3] = sums[3] + square.where_greater(L::zero(), weight, L::zero());
             sums[4] = sums[4] + slope * slope * square;
+            sums[5] = sums[5] + square.where_greater(L::zero(), slope, L::zero());
         }
         let own_part = crowd.points[i][3] * kernel.top;
-        let [x, y, z] = [sum(sums[0]), sum(sums[1]), sum(sums[2])].map(|s| s * kernel.steep);
-        *filled = [x, y, z, sum(sums[3]) * kernel.top + own_part];
-        *squared = sum(sums[4]) * kernel.steep * kernel.steep;
+        let ([x, y, z, full, squares, slopes], steep) = (self::sums(sums), kernel.steep);
+        *filled = [x * steep, y * steep, z * steep, full * kernel.top + own_part];
+        *stiff = [squares * steep * steep, slopes * -steep];
     }
 }
 
@@ -94,16 +105,19 @@ fn spread_rate_of_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, velocities: 
 fn press_all<L: Lanes>(crowd: &Crowd, range: Range<usize>, pushes: &mut [[Real; 4]]) {
     for (i, push) in range.zip(pushes) {
         let own = all::<L>(&crowd.points[i]);
-        let mut sums = [L::zero(); 3];
+        let mut sums = [L::zero(); 4];
         for near in crowd.around(i) {
             let (way, strength, left) = ways::<L>(&crowd.kernel, crowd.points, &own, near);
             let strength = strength * (left * left * left);
             for axis in 0..3 {
                 sums[axis] = sums[axis] + strength * way[axis];
             }
+            let square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+            // Those that fill up are at no distance.
+            sums[3] = sums[3] + square.where_greater(L::zero(), strength, L::zero());
         }
-        let [x, y, z] = [sum(sums[0]), sum(sums[1]), sum(sums[2])].map(|s| s * crowd.kernel.steep);
-        *push = [x, y, z, 0.0];
+        let ([x, y, z, around], steep) = (self::sums(sums), crowd.kernel.steep);
+        *push = [x * steep, y * steep, z * steep, around * -steep];
     }
 }
 
@@ -124,10 +138,10 @@ mod tests {
         let cloud = Cloud::new(count, kernel.support);
         let crowd = cloud.crowd(kernel);
         let velocities: Vec<[Real; 4]> = (0..count).map(|i| velocity(i).extend(0.0).to_array()).collect();
-        type Found = (Vec<[Real; 4]>, Vec<Real>, Vec<Real>, Vec<[Real; 4]>);
+        type Found = (Vec<[Real; 4]>, Vec<[Real; 2]>, Vec<Real>, Vec<[Real; 4]>);
         let mut first: Option<Found> = None;
         for level in Level::available() {
-            let mut found = (vec![[0.0; 4]; count], vec![0.0; count], vec![0.0; count], vec![[0.0; 4]; count]);
+            let mut found = (vec![[0.0; 4]; count], vec![[0.0; 2]; count], vec![0.0; count], vec![[0.0; 4]; count]);
             fill(level, &crowd, 0..count, &mut found.0, &mut found.1);
             spread_rate(level, &crowd, 0..count, &velocities, &mut found.2);
             press(level, &crowd, 0..count, &mut found.3);
@@ -136,16 +150,17 @@ mod tests {
             }
             first = Some(found);
         }
-        let Some((filled, squares, rates, pushes)) = first else { panic!("there is always a level") };
+        let Some((filled, stiff, rates, pushes)) = first else { panic!("there is always a level") };
         for i in 0..count {
-            let (mut full, mut gradient, mut square, mut rate) =
-                (cloud.points[i][3] * kernel.weight(0.0), Vec3::ZERO, 0.0, 0.0);
+            let (mut full, mut gradient, mut square, mut rate, mut slopes) =
+                (cloud.points[i][3] * kernel.weight(0.0), Vec3::ZERO, 0.0, 0.0, 0.0);
             for j in (0..count).filter(|&j| j != i) {
                 let way = place(&cloud.points, i) - place(&cloud.points, j);
                 let part = way * (cloud.points[j][3] * kernel.slope(way.length()));
                 full += cloud.points[j][3] * kernel.weight(way.length());
                 gradient += part;
                 square += part.length_squared();
+                slopes -= cloud.points[j][3] * kernel.slope(way.length());
                 rate += part.dot(velocity(i) - velocity(j));
             }
             // Sums of some fifty numbers with seven digits.
@@ -154,7 +169,8 @@ mod tests {
             assert!(close(filled[i][3], full, full), "{i}: {} {full}", filled[i][3]);
             assert!((0..3).all(|axis| close(filled[i][axis], gradient[axis], size)), "{i}");
             assert!((0..3).all(|axis| close(pushes[i][axis], gradient[axis], size)), "{i}");
-            assert!(close(squares[i], square, square), "{i}");
+            assert!(close(stiff[i][0], square, square), "{i}");
+            assert!(close(stiff[i][1], slopes, slopes) && close(pushes[i][3], slopes, slopes), "{i}");
             assert!(close(rates[i], rate, 2.0 * size), "{i}: {} {rate}", rates[i]);
         }
     }
@@ -166,8 +182,8 @@ mod tests {
         let pressures: Vec<Real> = (0..count).map(|i| 1.0 + (0.37 * i as Real).sin()).collect();
         let volumes: Vec<Real> = cloud.points.iter().map(|point| point[3]).collect();
         let level = Level::detect();
-        let (mut filled, mut squares) = (vec![[0.0; 4]; count], vec![0.0; count]);
-        fill(level, &cloud.crowd(kernel), 0..count, &mut filled, &mut squares);
+        let (mut filled, mut stiff) = (vec![[0.0; 4]; count], vec![[0.0; 2]; count]);
+        fill(level, &cloud.crowd(kernel), 0..count, &mut filled, &mut stiff);
         let velocities: Vec<[Real; 4]> = (0..count).map(|i| velocity(i).extend(0.0).to_array()).collect();
         let mut rates = vec![0.0; count];
         spread_rate(level, &cloud.crowd(kernel), 0..count, &velocities, &mut rates);

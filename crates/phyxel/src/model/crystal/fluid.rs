@@ -31,8 +31,8 @@ const SMOOTHED: Real = 10.0;
 pub(super) struct Fullness {
     /// Sum of gradients, 1/m, and fullness.
     pub filled: Vec<[Real; 4]>,
-    /// Sum of squares of gradients, 1/m2.
-    pub squares: Vec<Real>,
+    /// Sums of squares of gradients, and of gradients over distances, 1/m2.
+    pub stiff: Vec<[Real; 2]>,
 }
 
 impl CrystalModel {
@@ -76,7 +76,7 @@ impl CrystalModel {
             around: &derived.around,
             points: &points,
             filled: &fullness.filled,
-            squares: &fullness.squares,
+            stiff: &fullness.stiff,
             lightness: &lightness,
             softness: &softness,
             walls: &found,
@@ -181,13 +181,13 @@ fn crowd<'a>(derived: &'a Derived, points: &'a [[Real; 4]]) -> Crowd<'a> {
 }
 
 pub(super) fn measure(derived: &Derived, points: &[[Real; 4]]) -> Fullness {
-    let (mut filled, mut squares) = (vec![[0.0; 4]; points.len()], vec![0.0; points.len()]);
+    let (mut filled, mut stiff) = (vec![[0.0; 4]; points.len()], vec![[0.0; 2]; points.len()]);
     let (level, crowd) = (Level::detect(), crowd(derived, points));
-    let tasks: Vec<_> = (0..).step_by(GRAIN).zip(filled.chunks_mut(GRAIN).zip(squares.chunks_mut(GRAIN))).collect();
-    parallel::for_each_item(tasks, |(first, (filled, squares))| {
-        fill(level, &crowd, first..first + filled.len(), filled, squares);
+    let tasks: Vec<_> = (0..).step_by(GRAIN).zip(filled.chunks_mut(GRAIN).zip(stiff.chunks_mut(GRAIN))).collect();
+    parallel::for_each_item(tasks, |(first, (filled, stiff))| {
+        fill(level, &crowd, first..first + filled.len(), filled, stiff);
     });
-    Fullness { filled, squares }
+    Fullness { filled, stiff }
 }
 
 /// What obstacles fill around each particle, and how they hold it.

@@ -5,6 +5,7 @@
 //! room than they have: one pressure for all of them.
 
 mod change;
+mod coarse;
 mod fluid;
 mod fracture;
 mod growth;

@@ -3,7 +3,13 @@
 //! Wanted are pressures `p >= 0` with which, at the end of the step, no place is fuller than it may be, and none has pressure
 //! that has room left. What pressures do to velocities and velocities to rates is symmetric (`phyxel_laws::sph`), so the
 //! places under pressure are solved for by conjugate gradients; which ones these are is found in a few rounds.
+//!
+//! Two kinds of pressure would take many rounds. Those of whole regions: coarse cells guess them. And those that change from each
+//! particle to the next and hardly push, as gradients are sums over neighbourhoods; no round gets anywhere with them. So a part
+//! [`EVEN`] of the plain Laplacian is added to what a change of pressure does (after Brezzi and Pitkäranta `[BP84]`): it
+//! evens out such changes, and what it leaves of others the next steps find, as it is of changes only, not of pressure.
 
+use super::coarse::{Coarse, Share};
 use crate::Real;
 use crate::grid::Surroundings;
 use crate::parallel;
@@ -28,6 +34,11 @@ const MOST_ROUNDS: u32 = 12;
 const TOLERANCE: f64 = 1e-4;
 /// Part of the pressure, with that of a layer's weight, that may be missing: in short steps a large part of it would move little.
 const MISSING: f64 = 0.05;
+/// Part of the plain Laplacian in what changes of pressure do. With less, rounds are many; with more, more is left to later steps.
+const EVEN: Real = 0.05;
+/// Gradient of an even pressure, over supports, from which on a place is at the rim of what is under pressure. Disorder makes some
+/// too; half of it is missing at a surface, which makes three.
+const RIM: Real = 0.75;
 /// Overfilling that cannot be told from rounding.
 const ROUNDING: f64 = 1e-6;
 
@@ -39,8 +50,8 @@ pub(super) struct Pressed<'a> {
     pub points: &'a [[Real; 4]],
     /// Sum of gradients, 1/m, and fullness of each place, without walls.
     pub filled: &'a [[Real; 4]],
-    /// Sum of squares of gradients, 1/m2.
-    pub squares: &'a [Real],
+    /// Sums of squares of gradients, and of gradients over distances, 1/m2.
+    pub stiff: &'a [[Real; 2]],
     /// Volume over mass, m3/kg; 0 does not move.
     pub lightness: &'a [Real],
     /// How much fuller places get by a pascal, 1/Pa; 0 for what cannot be pressed.
@@ -65,7 +76,15 @@ pub(super) struct Work {
     beyond: Vec<Real>,
     direction: Vec<Real>,
     product: Vec<Real>,
+    /// Change of velocities, m/s, and sum of pressures around by gradients over distances, Pa/m2.
     change: Vec<[Real; 4]>,
+    /// How much the plain Laplacian counts, m3 s/kg.
+    even: Real,
+    /// Guesses at the pressure that is missing, Pa.
+    guess: Vec<Real>,
+    coarse: Option<Coarse>,
+    /// How firmly places at the rim of what is under pressure hold it to none, 1/(Pa s).
+    rim: Vec<Real>,
 }
 
 impl Pressed<'_> {
@@ -109,12 +128,12 @@ impl Pressed<'_> {
 
     fn prepare(&self, pressures: &mut [Real]) -> Work {
         let count = self.points.len();
-        let (filled, squares) = (self.filled, self.squares);
+        let filled = self.filled;
         let slope = |i: usize| Vec3::new(filled[i][0], filled[i][1], filled[i][2]) + self.walls[i].slope;
         let slopes = parallel::map(count, GRAIN, slope);
         let least = STEEP_ENOUGH / (self.kernel.support * self.kernel.support);
         let diagonal = parallel::map(count, GRAIN, |i| {
-            let steep = slopes[i].length_squared() + squares[i];
+            let steep = slopes[i].length_squared() + self.stiff[i][0];
             if steep > least { self.dt * self.lightness[i] * steep + self.softness[i] / self.dt } else { 0.0 }
         });
         // What flies alone has none.
@@ -126,6 +145,10 @@ impl Pressed<'_> {
             let part = if self.softness[i] > 0.0 { 1.0 } else { part_taken(room, self.dt) };
             part * room / self.dt + self.walls[i].carried
         });
+        let lightest = |range: std::ops::Range<usize>| {
+            self.lightness[range].iter().filter(|&&l| l > 0.0).fold(Real::INFINITY, |least, &l| least.min(l))
+        };
+        let least = parallel::map_ranges(count, GRAIN, lightest).into_iter().fold(Real::INFINITY, Real::min);
         let mut work = Work {
             loaded: self.points.to_vec(),
             slopes,
@@ -135,6 +158,10 @@ impl Pressed<'_> {
             direction: pressures.to_vec(),
             product: vec![0.0; count],
             change: vec![[0.0; 4]; count],
+            even: if least.is_finite() { 2.0 * EVEN * self.dt * least } else { 0.0 },
+            guess: vec![0.0; count],
+            coarse: None,
+            rim: Vec::new(),
         };
         self.load(&mut work);
         work
@@ -150,7 +177,7 @@ impl Pressed<'_> {
         });
     }
 
-    /// Change of velocities in the step by pressures of `direction`, m/s.
+    /// Change of velocities in the step by pressures of `direction`, m/s; and what the plain Laplacian needs of it.
     fn push(&self, work: &mut Work) {
         let (level, crowd) = (Level::detect(), self.crowd(&work.loaded));
         let (direction, slopes) = (&work.direction, &work.slopes);
@@ -158,7 +185,7 @@ impl Pressed<'_> {
             press(level, &crowd, first..first + change.len(), change);
             for (i, row) in (first..).zip(change) {
                 let push = Vec3::new(row[0], row[1], row[2]) + slopes[i] * direction[i];
-                *row = (push * (-self.dt * self.lightness[i])).extend(0.0).to_array();
+                *row = (push * (-self.dt * self.lightness[i])).extend(row[3]).to_array();
             }
         });
     }
@@ -192,7 +219,8 @@ impl Pressed<'_> {
         let sums = parallel::map_ranges(work.beyond.len(), GRAIN, |range| {
             let mut sum = [0.0f64; 3];
             for i in range.filter(|&i| work.diagonal[i] > 0.0) {
-                let beyond = f64::from(work.beyond[i].max(0.0));
+                let beyond = work.beyond[i];
+                let beyond = f64::from(if pressures[i] > 0.0 { beyond.abs() } else { beyond.max(0.0) });
                 let missing = beyond / f64::from(work.diagonal[i]);
                 let weight = if self.lightness[i] > 0.0 { self.layer / self.lightness[i] } else { 0.0 };
                 sum = [sum[0] + beyond, sum[1] + missing, sum[2] + f64::from(pressures[i] + weight)];
@@ -211,23 +239,25 @@ impl Pressed<'_> {
         let count = pressures.len();
         let under: Vec<bool> =
             parallel::map(count, GRAIN, |i| work.diagonal[i] > 0.0 && (pressures[i] > 0.0 || work.beyond[i] > 0.0));
-        let wanted = 0.1 * self.residual(work, &under).1;
+        let mut coarse = work.coarse.take().unwrap_or_else(|| Coarse::new(&self.around.cells, count));
+        self.spread(&mut coarse, work, &under);
+        let wanted = 0.1 * self.size(work, &under);
         let mut before = 0.0;
         let mut products = 0;
         work.direction.fill(0.0);
-        while products < MOST {
-            let (square, size) = self.residual(work, &under);
-            if size <= wanted || square <= 0.0 {
+        while products < MOST && self.size(work, &under) > wanted {
+            let square = self.guess(&mut coarse, work, &under);
+            if square <= 0.0 {
                 break;
             }
             let keep = if before > 0.0 { (square / before) as Real } else { 0.0 };
             before = square;
-            let (beyond, diagonal) = (&work.beyond, &work.diagonal);
+            let guess = &work.guess;
             parallel::for_each_chunk(&mut work.direction, GRAIN, |first, direction| {
-                for (i, direction) in (first..).zip(direction) {
-                    let steep = if under[i] && diagonal[i] > 0.0 { beyond[i] / diagonal[i] } else { 0.0 };
-                    *direction = steep + keep * *direction;
-                }
+                direction
+                    .iter_mut()
+                    .zip(&guess[first..])
+                    .for_each(|(direction, guess)| *direction = guess + keep * *direction);
             });
             self.load(work);
             self.push(work);
@@ -236,7 +266,8 @@ impl Pressed<'_> {
             let sums = parallel::map_chunks(&mut product, GRAIN, |first, product| {
                 let mut sum = 0.0;
                 for (i, product) in (first..).zip(product) {
-                    *product = self.softness[i] * work.direction[i] / self.dt - *product;
+                    let apart = self.stiff[i][1] * work.direction[i] - work.change[i][3];
+                    *product = self.softness[i] * work.direction[i] / self.dt + work.even * apart - *product;
                     sum += f64::from(self.points[i][3]) * f64::from(*product) * f64::from(work.direction[i]);
                 }
                 sum
@@ -252,21 +283,59 @@ impl Pressed<'_> {
             add_scaled(pressures, &work.direction, length);
             add_scaled(&mut work.beyond, &work.product, -length);
         }
+        work.coarse = Some(coarse);
         products
     }
 
-    /// Square of what is left by the weights of the solution, and the sum of its sizes.
-    fn residual(&self, work: &Work, under: &[bool]) -> (f64, f64) {
-        let sums = parallel::map_ranges(under.len(), GRAIN, |range| {
-            let mut sum = (0.0, 0.0);
-            for i in range.filter(|&i| under[i] && work.diagonal[i] > 0.0) {
-                let beyond = f64::from(work.beyond[i]);
-                sum.0 += f64::from(self.points[i][3]) * beyond * beyond / f64::from(work.diagonal[i]);
-                sum.1 += beyond.abs();
+    /// Tells coarse cells what the places under pressure are like.
+    fn spread(&self, coarse: &mut Coarse, work: &mut Work, under: &[bool]) {
+        // Steps of pressure at the rim of what is under it, and where nothing is beyond, hold it to none. Where the rim is changes
+        // little while pressures are solved for.
+        if work.rim.is_empty() {
+            let own = work.direction.iter_mut().zip(under);
+            own.for_each(|(direction, under)| *direction = if *under { 1.0 } else { 0.0 });
+            self.load(work);
+            self.push(work);
+            let least = RIM / self.kernel.support;
+            work.rim = parallel::map(under.len(), GRAIN, |i| {
+                let eases = self.dt * self.lightness[i];
+                let [x, y, z, _] = work.change[i];
+                let steep = if eases > 0.0 { Vec3::new(x, y, z).length() / eases } else { 0.0 };
+                if steep > least { eases * steep * steep } else { 0.0 }
+            });
+        }
+        let (width, rim) = (self.around.width, &work.rim);
+        coarse.set(|i| {
+            if !under[i] {
+                return Share::default();
+            }
+            let volume = self.points[i][3];
+            let conducts = volume * self.dt * self.lightness[i] / (width * width);
+            Share { conducts, holds: volume * (rim[i] + self.softness[i] / self.dt) }
+        });
+    }
+
+    /// Guesses at what pressure is missing; what is left times that, by the weights of the solution.
+    fn guess(&self, coarse: &mut Coarse, work: &mut Work, under: &[bool]) -> f64 {
+        let (beyond, diagonal) = (&work.beyond, &work.diagonal);
+        coarse.guess(|i| if under[i] { self.points[i][3] * beyond[i] } else { 0.0 });
+        let sums = parallel::map_chunks(&mut work.guess, GRAIN, |first, guesses| {
+            let mut sum = 0.0;
+            for (i, guess) in (first..).zip(guesses) {
+                *guess = if under[i] { beyond[i] / diagonal[i] + coarse.at(i) } else { 0.0 };
+                sum += f64::from(self.points[i][3] * beyond[i]) * f64::from(*guess);
             }
             sum
         });
-        sums.into_iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
+        sums.into_iter().sum()
+    }
+
+    /// Sum of the sizes of what is left.
+    fn size(&self, work: &Work, under: &[bool]) -> f64 {
+        let sums = parallel::map_ranges(under.len(), GRAIN, |range| {
+            range.filter(|&i| under[i]).map(|i| f64::from(work.beyond[i].abs())).sum::<f64>()
+        });
+        sums.into_iter().sum()
     }
 }
 
