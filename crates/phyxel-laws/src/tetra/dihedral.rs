@@ -9,7 +9,8 @@ pub fn volume(corners: [Vec3; 4]) -> Real {
     signed_volume(corners.map(Vec3::as_dvec3)) as Real
 }
 
-fn signed_volume([a, b, c, d]: [DVec3; 4]) -> f64 {
+/// The same with all digits.
+pub(super) fn signed_volume([a, b, c, d]: [DVec3; 4]) -> f64 {
     (b - a).dot((c - a).cross(d - a)) / 6.0
 }
 

@@ -22,6 +22,7 @@ mod dihedral;
 mod element;
 mod force;
 mod heat;
+mod net;
 mod parting;
 mod plastic;
 mod stiffness;
@@ -33,6 +34,7 @@ pub use dihedral::{allows_uniting, aspect_ratio, dihedral_angles, mean_ratio, vo
 pub use element::{Element, Rayleigh, Rest};
 pub use force::{Exerted, Group, Matter, State, energy, exert};
 pub use heat::{capacity_share, conductances};
+pub use net::{Census, Change, FACES, Net, Refusal, Surface, Tangle};
 pub use parting::{Held, Strength, constraint_force, part, part_by_faces};
 pub use plastic::yield_eight;
 pub use stiffness::{Blocks, blocks, product};

@@ -1,5 +1,6 @@
 mod elements;
 mod motion;
+mod net;
 mod parting;
 mod shapes;
 mod subdivide;
