@@ -1,18 +1,22 @@
 //! Finer and smoother surfaces from closed triangle meshes, after Loop `[Loop87]` and the modified Butterfly `[ZSS96]`.
 //!
 //! A fine vertex is a list of coarse nodes with weights that add up to 1, so it follows its nodes wherever they go, and is known
-//! from the subdivision itself. Nothing is recomputed while the topology stays. Both schemes look no farther than two edges.
+//! from the subdivision itself. Nothing is recomputed while the topology stays, and where it changes only what is near; see
+//! [`Layers`]. Both schemes look no farther than two edges.
 //!
 //! What is made here is made when a surface changes, not in every step, so it comes in vectors of its own.
 
+mod layers;
 mod rules;
 mod sheet;
 
+pub use layers::Layers;
 pub use rules::Scheme;
 pub use sheet::{Flaw, Sheet};
 
 use crate::Real;
 use glam::Vec3;
+use std::ops::Range;
 
 /// Vertices that are weighted sums of nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,13 +39,43 @@ impl Weights {
 
     /// Nodes of a vertex with their weights, by the number of the node.
     pub fn of(&self, vertex: usize) -> &[(u32, Real)] {
-        let start = if vertex == 0 { 0 } else { self.ends[vertex - 1] as usize };
-        &self.terms[start..self.ends[vertex] as usize]
+        &self.terms[self.start(vertex)..self.ends[vertex] as usize]
     }
 
     /// Where a vertex is while its nodes are at these places, m.
     pub fn place(&self, vertex: usize, nodes: &[Vec3]) -> Vec3 {
         self.of(vertex).iter().map(|&(node, weight)| weight * nodes[node as usize]).sum()
+    }
+
+    /// No vertices, in the same room.
+    fn cleared(mut self) -> Self {
+        self.ends.clear();
+        self.terms.clear();
+        self
+    }
+
+    /// Follows new numbers of nodes: node `k` gets `numbers[k]`.
+    fn renumber(&mut self, numbers: &[u32]) {
+        self.terms.iter_mut().for_each(|(node, _)| *node = numbers.get(*node as usize).copied().unwrap_or(u32::MAX));
+        let mut start = 0;
+        for &end in &self.ends {
+            self.terms[start..end as usize].sort_unstable_by_key(|(node, _)| *node);
+            start = end as usize;
+        }
+    }
+
+    /// Appends a run of other vertices.
+    fn copy(&mut self, others: &Self, run: Range<usize>) {
+        let start = others.start(run.start);
+        let ends = &others.ends[run.clone()];
+        let moved = self.terms.len() as u32;
+        self.terms.extend_from_slice(&others.terms[start..others.start(run.end)]);
+        self.ends.extend(ends.iter().map(|end| end - start as u32 + moved));
+    }
+
+    /// Where the terms of a vertex begin.
+    fn start(&self, vertex: usize) -> usize {
+        if vertex == 0 { 0 } else { self.ends[vertex - 1] as usize }
     }
 
     fn push(&mut self, terms: impl IntoIterator<Item = (u32, Real)>) {
@@ -62,27 +96,10 @@ pub struct Fine {
 
 /// Divides every triangle of a sheet in four, as often as `levels` says. Weights are for the nodes that the sheet was made from.
 pub fn refine(sheet: &Sheet, scheme: Scheme, levels: u32) -> Fine {
-    let mut weights = Weights::default();
-    sheet.origin().iter().for_each(|&node| weights.push([(node, 1.0)]));
-    let nodes = sheet.origin().iter().map(|node| *node as usize + 1).max().unwrap_or(0);
-    let mut sum = Sum { weight: vec![0.0; nodes], is_in: vec![false; nodes], nodes: Vec::new() };
-    let mut now = None;
-    for _ in 0..levels {
-        let coarse = now.as_ref().unwrap_or(sheet);
-        let mut finer = Weights::default();
-        for vertex in 0..coarse.vertices() {
-            sum.take(&weights, |add| scheme.vertex(coarse, vertex, add));
-            finer.push(sum.drain());
-        }
-        for edge in coarse.edges() {
-            sum.take(&weights, |add| scheme.edge(coarse, edge, add));
-            finer.push(sum.drain());
-        }
-        weights = finer;
-        now = Some(coarse.divided());
-    }
-    let triangles = now.as_ref().unwrap_or(sheet).triangles().to_vec();
-    Fine { triangles, weights }
+    let mut layers = Layers::new(scheme, levels);
+    let keys: Vec<u32> = (0..sheet.triangles().len() as u32).collect();
+    layers.follow(sheet.clone(), &keys);
+    layers.into_fine()
 }
 
 /// A weighted sum of nodes in the making.
@@ -95,6 +112,12 @@ struct Sum {
 }
 
 impl Sum {
+    /// Of nothing, for the nodes of a sheet.
+    fn new(sheet: &Sheet) -> Self {
+        let nodes = sheet.origin().iter().map(|node| *node as usize + 1).max().unwrap_or(0);
+        Self { weight: vec![0.0; nodes], is_in: vec![false; nodes], nodes: Vec::new() }
+    }
+
     /// Adds up what a rule says of vertices that are sums themselves.
     fn take(&mut self, vertices: &Weights, rule: impl FnOnce(&mut dyn FnMut(u32, f64))) {
         rule(&mut |vertex, weight| {

@@ -54,7 +54,7 @@ impl std::error::Error for Flaw {}
 ///
 /// Half edge `3 t + k` goes from corner `k` of triangle `t` to the next. Where several fans of triangles meet in one node, as
 /// where two parts of a body touch, each fan has a vertex of its own, so every vertex is round about itself.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     triangles: Vec<[u32; 3]>,
     /// The other half of each half edge.
@@ -194,42 +194,71 @@ impl Sheet {
         })
     }
 
-    /// The sheet with every triangle in four: its vertices first, then one for each of its edges, in order.
-    ///
-    /// Triangle `a b c` with the middles `d` of `ab`, `e` of `bc` and `f` of `ca` becomes `a d f`, `d b e`, `f e c` and `d e f`.
-    pub(super) fn divided(&self) -> Self {
-        let mut middle = vec![0; self.twins.len()];
-        let mut count = self.vertices();
-        for half in self.edges() {
-            middle[half as usize] = count;
-            middle[self.twin(half) as usize] = count;
-            count += 1;
+    /// Triangles alone, that nobody asks for neighbours.
+    pub(super) fn of_triangles(triangles: Vec<[u32; 3]>) -> Self {
+        Self { triangles, ..Self::default() }
+    }
+
+    /// The triangles alone.
+    pub(super) fn into_triangles(self) -> Vec<[u32; 3]> {
+        self.triangles
+    }
+
+    /// Follows new numbers of nodes: node `k` gets `numbers[k]`.
+    pub(super) fn renumber(&mut self, numbers: &[u32]) {
+        self.origin.iter_mut().for_each(|node| *node = numbers.get(*node as usize).copied().unwrap_or(u32::MAX));
+    }
+
+    /// For each half edge, the vertex that lies on it in the next level: after all vertices, one for each edge, in order.
+    pub(super) fn middles(&self) -> Vec<u32> {
+        let mut middles = vec![0; self.twins.len()];
+        for (number, half) in (self.vertices()..).zip(self.edges()) {
+            middles[half as usize] = number;
+            middles[self.twin(half) as usize] = number;
         }
-        let mut triangles = Vec::with_capacity(4 * self.triangles.len());
-        let mut twins = vec![0; 4 * self.twins.len()];
+        middles
+    }
+
+    /// The two parts of a half edge in the next level, from its start on.
+    pub(super) fn parts(half: u32) -> [u32; 2] {
+        [[0, 3], [4, 7], [8, 2]][half as usize % 3].map(|part| 12 * (half / 3) + part)
+    }
+
+    /// Every triangle in four: triangle `a b c` with the middles `d` of `ab`, `e` of `bc` and `f` of `ca` becomes `a d f`, `d b e`,
+    /// `f e c` and `d e f`. They go where others were.
+    pub(super) fn quartered(&self, middles: &[u32], mut triangles: Vec<[u32; 3]>) -> Vec<[u32; 3]> {
+        triangles.clear();
+        triangles.reserve(4 * self.triangles.len());
         for (t, &[a, b, c]) in self.triangles.iter().enumerate() {
-            let [d, e, f] = [middle[3 * t], middle[3 * t + 1], middle[3 * t + 2]];
+            let [d, e, f] = [middles[3 * t], middles[3 * t + 1], middles[3 * t + 2]];
             triangles.extend([[a, d, f], [d, b, e], [f, e, c], [d, e, f]]);
-            let first = 12 * t;
+        }
+        triangles
+    }
+
+    /// The sheet of the next level.
+    pub(super) fn divided(&self, middles: &[u32]) -> Self {
+        let triangles = self.quartered(middles, Vec::new());
+        let count = self.vertices() as usize + self.twins.len() / 2;
+        let mut twins = vec![0; 4 * self.twins.len()];
+        for first in (0..twins.len()).step_by(12) {
             for (one, other) in [(1, 11), (5, 9), (6, 10)] {
                 twins[first + one] = (first + other) as u32;
                 twins[first + other] = (first + one) as u32;
             }
         }
-        // The two parts of a half edge from its start on, as half edges of its four triangles.
-        let parts = |half: u32| [[0, 3], [4, 7], [8, 2]][half as usize % 3].map(|part| 12 * (half / 3) + part);
         for half in 0..self.twins.len() as u32 {
-            let ([near, far], [far_twin, near_twin]) = (parts(half), parts(self.twin(half)));
+            let ([near, far], [far_twin, near_twin]) = (Self::parts(half), Self::parts(self.twin(half)));
             twins[near as usize] = near_twin;
             twins[far as usize] = far_twin;
         }
-        let mut first = vec![0; count as usize];
+        let mut first = vec![0; count];
         for (t, triangle) in triangles.iter().enumerate() {
             (0..3).for_each(|k| first[triangle[k] as usize] = (3 * t + k) as u32);
         }
         let mut valence = self.valence.clone();
-        valence.resize(count as usize, 6);
-        Self { triangles, twins, first, valence, origin: (0..count).collect() }
+        valence.resize(count, 6);
+        Self { triangles, twins, first, valence, origin: (0..count as u32).collect() }
     }
 }
 

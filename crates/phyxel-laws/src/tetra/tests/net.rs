@@ -1,5 +1,6 @@
 //! Nets whose nodes part and unite.
 
+use super::subdivide::SCHEMES;
 use super::*;
 use std::collections::BTreeSet;
 
@@ -304,4 +305,116 @@ fn nodes_get_other_numbers_and_all_else_stays() {
     assert_eq!(net.renumber(&[0, 1, 2, 3, 4], 10), Err(Tangle::Unnumbered { node: 9 }));
     assert!(matches!(net.renumber(&[7; 10], 7), Err(Tangle::Node { node: 7, nodes: 7, .. })));
     assert_eq!(net, now);
+}
+
+#[test]
+fn fine_surfaces_that_follow_changes_are_those_made_anew() {
+    let mut play = Play::new(22);
+    let mut layers: Vec<(Scheme, u32, Layers)> = SCHEMES
+        .into_iter()
+        .flat_map(|scheme| (0..3).map(move |levels| (scheme, levels, Layers::new(scheme, levels))))
+        .collect();
+    let mut made = [0; 2];
+    for round in 0..120 {
+        // Several changes at once, now and then.
+        for _ in 0..1 + round % 3 {
+            if play.random.unit() < 0.1 || play.join().is_none() {
+                play.split();
+            }
+        }
+        if round % 40 == 39 {
+            // Nodes get other numbers in between, backwards, without those that are gone.
+            let mut numbers = vec![u32::MAX; play.net.nodes()];
+            let mut count = 0;
+            for node in (0..numbers.len()).rev().filter(|node| !play.net.corners(*node as u32).is_empty()) {
+                numbers[node] = count;
+                count += 1;
+            }
+            let mut positions = vec![Vec3::ZERO; count as usize];
+            for (node, number) in numbers.iter().enumerate().filter(|(_, number)| **number != u32::MAX) {
+                positions[*number as usize] = play.positions[node];
+            }
+            play.positions = positions;
+            play.net.renumber(&numbers, count as usize).unwrap();
+            layers.iter_mut().for_each(|(_, _, layers)| layers.renumber(&numbers));
+        }
+        let surface = play.net.surface();
+        let sheet = surface.sheet().unwrap();
+        for (scheme, levels, layers) in &mut layers {
+            let anew = layers.follow(sheet.clone(), &surface.faces);
+            let fine = refine(&sheet, *scheme, *levels);
+            assert_eq!((layers.triangles(), layers.weights()), (&fine.triangles[..], &fine.weights));
+            if round > 0 && *levels == 2 {
+                made[0] += anew;
+                made[1] += fine.weights.len();
+            }
+        }
+    }
+    assert!(2 * made[0] < made[1], "most is taken over: {made:?}");
+}
+
+#[test]
+fn a_change_costs_as_many_fine_vertices_in_a_large_body_as_in_a_small_one() {
+    let anew = |count: [u32; 3], scheme: Scheme| {
+        let mesh = Mesh::cells(count, 1.0, 0.0);
+        let (mut net, mut layers) = (mesh.net(), Layers::new(scheme, 2));
+        let all = layers.follow(net.surface().sheet().unwrap(), &net.surface().faces);
+        assert_eq!(all, layers.weights().len());
+        assert_eq!(layers.follow(net.surface().sheet().unwrap(), &net.surface().faces), 0, "nothing has changed");
+        // In the middle of the lower side, as far from its edges as rules can see.
+        let node = mesh.nodes.iter().position(|p| *p == Vec3::new(6.0, 6.0, 0.0)).unwrap() as u32;
+        let groups: Vec<u32> = net
+            .corners(node)
+            .iter()
+            .map(|&corner| u32::from(mesh.nodes[mesh.elements[corner as usize / 4][3] as usize].x > 6.0))
+            .collect();
+        assert!(!net.split(node, &groups).unwrap().bared.is_empty());
+        layers.follow(net.surface().sheet().unwrap(), &net.surface().faces)
+    };
+    for scheme in SCHEMES {
+        let (small, large) = (anew([12, 12, 2], scheme), anew([24, 24, 4], scheme));
+        assert_eq!(small, large);
+        assert!(small > 50);
+    }
+}
+
+/// Run with `cargo nextest run --release -p phyxel-laws --run-ignored all tetra::tests::net::pace --no-capture`.
+#[test]
+#[ignore = "measures, and shows nothing else"]
+#[allow(clippy::print_stderr)]
+fn pace() {
+    // About the source's bear, 4,292 elements, 1,540 faces and 23,500 fine triangles, that loses an arm by 25 nodes.
+    let mesh = Mesh::cells([40, 6, 3], 1.0, 0.0);
+    let seconds = |start: std::time::Instant| start.elapsed().as_secs_f64();
+    let middle: Vec<u32> = (0..mesh.nodes.len() as u32).filter(|&k| mesh.nodes[k as usize].x == 20.0).collect();
+    for (scheme, nodes) in SCHEMES.into_iter().flat_map(|scheme| [(scheme, &middle[3..4]), (scheme, &middle[..])]) {
+        let (mut best, mut said) = ([f64::INFINITY; 5], String::new());
+        for _ in 0..100 {
+            let (mut net, mut layers) = (mesh.net(), Layers::new(scheme, 2));
+            let start = std::time::Instant::now();
+            let surface = net.surface();
+            let all = layers.follow(surface.sheet().unwrap(), &surface.faces);
+            let full = seconds(start);
+            // As after an earlier change, which has left its room.
+            layers.follow(surface.sheet().unwrap(), &surface.faces);
+            let start = std::time::Instant::now();
+            for &node in nodes {
+                let is_far = |k: &u32| mesh.nodes[*k as usize].x > 20.0;
+                let group = |corner: &u32| u32::from(mesh.elements[*corner as usize / 4].iter().any(is_far));
+                let groups: Vec<u32> = net.corners(node).iter().map(group).collect();
+                net.split(node, &groups).unwrap();
+            }
+            let split = seconds(start);
+            let surface = net.surface();
+            let sheet = surface.sheet().unwrap();
+            let coarse = seconds(start) - split;
+            let anew = layers.follow(sheet, &surface.faces);
+            let times = [full, split, coarse, seconds(start) - split - coarse, seconds(start)];
+            (0..5).for_each(|k| best[k] = best[k].min(1e3 * times[k]));
+            said = format!("{anew} of {all} vertices anew, {} triangles", layers.triangles().len());
+        }
+        let [full, split, coarse, fine, sum] = best;
+        eprintln!("{scheme:?}, {} nodes: {said}", nodes.len());
+        eprintln!("ms: {full:.2} anew; {split:.3} to split, {coarse:.3} coarse, {fine:.3} fine, {sum:.3} in all");
+    }
 }

@@ -47,7 +47,7 @@ fn meshes() -> Vec<Vec<[u32; 3]>> {
     meshes
 }
 
-const SCHEMES: [Scheme; 2] = [Scheme::Loop, Scheme::Butterfly];
+pub(super) const SCHEMES: [Scheme; 2] = [Scheme::Loop, Scheme::Butterfly];
 
 fn edge_terms(sheet: &Sheet, scheme: Scheme, half: u32) -> Vec<(u32, f64)> {
     let mut terms = Vec::new();
