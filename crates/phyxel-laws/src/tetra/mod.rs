@@ -18,6 +18,7 @@
 //! Nothing here knows nodes by more than their numbers. Eight elements are done at a time where a step needs it; what is made
 //! anew only where the topology changes is done one by one, in f64 where digits need it.
 
+pub mod collide;
 mod dihedral;
 mod element;
 mod force;

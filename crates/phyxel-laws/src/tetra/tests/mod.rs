@@ -1,3 +1,4 @@
+mod collide;
 mod elements;
 mod motion;
 mod net;
