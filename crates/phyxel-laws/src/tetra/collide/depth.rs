@@ -15,6 +15,8 @@ pub(super) struct Way {
     normal: DVec3,
     /// A face near its end.
     face: u32,
+    /// Whether it comes from edges that cross the surface.
+    is_crossed: bool,
 }
 
 /// A mean of ways in the making.
@@ -41,7 +43,7 @@ impl Mean {
     fn way(&self) -> Option<Way> {
         let (_, heaviest) = self.heaviest?;
         let normal = self.normal.try_normalize().unwrap_or(heaviest.normal);
-        Some(Way { depth: (self.depth / self.weight).max(0.0), normal, face: heaviest.face })
+        Some(Way { depth: (self.depth / self.weight).max(0.0), normal, ..heaviest })
     }
 }
 
@@ -149,7 +151,7 @@ impl Depths {
         for other in self.neighbours(one.node).filter(|&other| self.record(other, one.body, inside).is_none()) {
             if let Some((part, normal, face)) = self.crossing(bodies, one, other) {
                 let way = part * (bodies.place(other) - from);
-                mean.add(weight(way), Way { depth: way.dot(normal), normal, face });
+                mean.add(weight(way), Way { depth: way.dot(normal), normal, face, is_crossed: true });
             }
         }
         mean.way()
@@ -159,7 +161,8 @@ impl Depths {
     fn crossing(&self, bodies: &Bodies, one: &Inside, other: u32) -> Option<(f64, DVec3, u32)> {
         let (from, to) = (bodies.place(one.node), bodies.place(other));
         let mut nearest: Option<(f64, DVec3, u32)> = None;
-        self.faces.visit(bounds([one.node, other].map(|node| bodies.positions[node as usize])), |face, _| {
+        let range = bounds([one.node, other].map(|node| bodies.positions[node as usize]));
+        self.faces.boxes_near(range, |face| {
             let nodes = bodies.face(face);
             if bodies.body_of_face(face) != one.body || nodes.contains(&one.node) || nodes.contains(&other) {
                 return;
@@ -179,7 +182,7 @@ impl Depths {
             let record = self.record(other, one.body, inside);
             let Some(known) = record.and_then(|k| self.records[k]) else { continue };
             let way = bodies.place(other) - bodies.place(one.node);
-            mean.add(weight(way), Way { depth: way.dot(known.normal) + known.depth, ..known });
+            mean.add(weight(way), Way { depth: way.dot(known.normal) + known.depth, is_crossed: false, ..known });
         }
         mean.way()
     }
@@ -191,7 +194,7 @@ impl Depths {
         let (mut parts, mut least) = nearest_on_triangle(end, corners(way.face));
         let mut nearest = way.face;
         let reach = DVec3::splat(least.sqrt());
-        self.faces.visit([(end - reach).as_vec3(), (end + reach).as_vec3()], |face, _| {
+        self.faces.boxes_near([(end - reach).as_vec3(), (end + reach).as_vec3()], |face| {
             if bodies.body_of_face(face) != inside.body || bodies.face(face).contains(&inside.node) {
                 return;
             }
@@ -208,6 +211,7 @@ impl Depths {
             normal: way.normal.as_vec3(),
             face: nearest,
             parts,
+            is_crossed: way.is_crossed,
         }
     }
 }

@@ -39,6 +39,14 @@ pub struct Bodies<'a> {
 }
 
 impl Bodies<'_> {
+    /// The node of the touched face that is nearest to the node of a contact: what this unites with where bodies are sticky.
+    pub fn nearest_node(&self, contact: &Contact) -> u32 {
+        let here = self.place(contact.node);
+        let [first, rest @ ..] = self.face(contact.face);
+        let off = |node: u32| self.place(node).distance_squared(here);
+        rest.into_iter().fold(first, |nearest, node| if off(node) < off(nearest) { node } else { nearest })
+    }
+
     fn shape(&self, element: usize) -> [Vec3; 4] {
         self.elements[element].map(|node| self.positions[node as usize])
     }
@@ -87,6 +95,8 @@ pub struct Contact {
     pub face: u32,
     /// Parts of the face's three nodes in the place of it that is nearest: from 0 to 1, with sum 1.
     pub parts: [Real; 3],
+    /// Whether an edge of the node crosses the surface. Only such a node unites with one of the body `[Gis07]`.
+    pub is_crossed: bool,
 }
 
 /// Finds contacts, and keeps its room from one step to the next.
@@ -131,7 +141,8 @@ impl Collider {
         self.points.sort_points(mean_size(bodies), points);
     }
 
-    /// Second part, for some of the elements: appends points that are in them. Any parts of the elements may be looked at side by side.
+    /// Second part, for some of the elements: appends points that are in them, some of them twice. Any parts of the elements may be
+    /// looked at side by side.
     pub fn find_inside(&self, bodies: &Bodies, elements: Range<usize>, found: &mut Vec<Inside>) {
         for element in elements {
             let corners = bodies.shape(element);
@@ -140,9 +151,8 @@ impl Collider {
                 continue;
             }
             let mut shape = None;
-            self.points.visit([low, high], |node, place| {
-                let is_near = place.cmpge(low).all() && place.cmple(high).all();
-                if !is_near || bodies.elements[element].contains(&node) {
+            self.points.points_in([low, high], |node, place| {
+                if bodies.elements[element].contains(&node) {
                     return;
                 }
                 let shape = shape.get_or_insert_with(|| Shape::new(corners));

@@ -80,6 +80,14 @@ fn a_bar_in_a_block_is_as_deep_as_it_was_put() {
                 let sum: Real = contact.parts.iter().sum();
                 assert!((sum - 1.0).abs() < 1e-6 && contact.parts.iter().all(|part| (0.0..=1.0).contains(part)));
                 assert!(!pile.elements[contact.element as usize].contains(&contact.node));
+                // Edges lead from layer to layer: only those of the uppermost one inside cross the surface.
+                assert_eq!(contact.is_crossed, contact.node as usize / 16 + 1 == layers);
+                let unites = pile.positions[pile.bodies(&[]).nearest_node(contact) as usize];
+                let element = pile.elements[contact.face as usize / 4];
+                let corners = FACES[contact.face as usize % 4].map(|k| pile.positions[element[k] as usize]);
+                assert!(
+                    corners.contains(&unites) && corners.iter().all(|p| p.distance(place) >= unites.distance(place))
+                );
             }
             assert!(contacts.is_sorted_by_key(|contact| (contact.node, contact.body)));
         }
@@ -127,6 +135,7 @@ fn points_found_by_cells_are_those_found_by_force() {
         collider.find_inside(&pile.bodies(&faces), 0..pile.elements.len(), &mut found);
         let mut pairs: Vec<(u32, u32)> = found.iter().map(|inside| (inside.node, inside.element)).collect();
         pairs.sort_unstable();
+        pairs.dedup();
         assert_eq!(pairs, by_force(&pile));
         total += pairs.len();
         // A body that is far larger than its elements' mean finds the same.
@@ -138,6 +147,8 @@ fn points_found_by_cells_are_those_found_by_force() {
         found.clear();
         collider.sort_points(&pile.bodies(&faces));
         collider.find_inside(&pile.bodies(&faces), 0..pile.elements.len(), &mut found);
+        found.sort_unstable();
+        found.dedup();
         assert_eq!(found.len(), by_force(&pile).len());
     }
     assert!(total > 500, "{total}");
