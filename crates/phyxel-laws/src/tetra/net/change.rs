@@ -55,6 +55,23 @@ impl Net {
         Ok(Change { born: (first..self.corners.len() as u32).collect(), bared, ..Change::default() })
     }
 
+    /// Parts nodes of faces that a split has bared where their pieces share no face any more, so that nothing goes on hanging by an
+    /// edge or in a node. Returns each of these nodes, in order, with its new ones. Bares no other faces.
+    pub fn part_beside(&mut self, split: &Change) -> Vec<(u32, Vec<u32>)> {
+        let mut nodes: Vec<u32> = split.bared.iter().flat_map(|&face| self.face(face)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let mut parted = Vec::new();
+        for node in nodes {
+            let together = vec![0; self.corners(node).len()];
+            match self.split(node, &together) {
+                Ok(change) if !change.born.is_empty() => parted.push((node, change.born)),
+                _ => {}
+            }
+        }
+        parted
+    }
+
     /// Parts faces at some corners that have not the same nodes as their other sides any more. They come to the surface.
     fn part_faces(&mut self, corners: &[u32]) -> Vec<u32> {
         let mut bared = Vec::new();

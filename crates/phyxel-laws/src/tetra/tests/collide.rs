@@ -263,6 +263,21 @@ fn a_node_in_two_bodies_has_a_depth_in_each() {
     assert_eq!((of(1), of(2)), (8, 12));
 }
 
+#[test]
+fn an_edge_that_leaves_a_body_twice_counts_where_it_first_does() {
+    let plate = |z: Real| shift(0.0, 0.0, z) * Affine3A::from_scale(Vec3::new(1.0, 1.0, 0.1));
+    let (large, cube) = (Mesh::cells([1, 1, 1], 3.0, 0.0), Mesh::cells([1, 1, 1], 1.0, 0.0));
+    // Two plates of one body, 0.3 m thick: the cube reaches through the upper one and 0.05 m into the lower one.
+    for heights in [[-0.25, 0.4], [0.4, -0.25]] {
+        let pile = Pile::default().with(&cube, shift(1.1, 0.9, 0.0), 0);
+        let pile = pile.with(&large, plate(heights[0]), 1).with(&large, plate(heights[1]), 1);
+        let contacts = pile.find();
+        assert_eq!(contacts.iter().map(|contact| contact.node).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        // Heights of order 1 are rounded to 6e-8.
+        assert!(contacts.iter().all(|contact| (contact.depth - 0.05).abs() < 1e-6 && contact.normal.z > 0.999));
+    }
+}
+
 /// Run with `cargo nextest run --release -p phyxel-laws --run-ignored all tetra::tests::collide::pace --no-capture`.
 #[test]
 #[ignore = "measures, and shows nothing else"]

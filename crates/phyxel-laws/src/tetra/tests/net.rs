@@ -117,6 +117,11 @@ impl Play {
         let change = self.net.split(node, &groups).unwrap();
         let place = self.positions[node as usize];
         self.positions.resize(self.net.nodes(), place);
+        if self.random.unit() < 0.3 {
+            for (node, born) in self.net.part_beside(&change) {
+                self.positions.resize(self.positions.len() + born.len(), self.positions[node as usize]);
+            }
+        }
         Some(change).filter(|change| !change.is_none())
     }
 
@@ -268,9 +273,13 @@ fn pieces_of_a_node_that_share_no_face_part() {
     assert_eq!(change, Change { born: vec![7, 8], gone: None, bared: vec![1, 4, 9, 12], covered: vec![] });
     assert_eq!(net.elements(), [[0, 1, 2, 3], [7, 1, 3, 4], [7, 1, 4, 5], [8, 1, 5, 6]]);
     assert_eq!((net.corners(0), net.corners(7), net.corners(8)), (&[0][..], &[4, 8][..], &[12][..]));
-    // All are still tied at node 1, and in three pieces there.
+    // All are still tied at node 1, where they are in three pieces, and at nodes 3 and 5 by twos.
     assert_eq!(net.surface().census().unwrap().sheets, [2, 2, 2]);
-    assert_eq!(net.split(1, &[0; 4]).unwrap().born, [9, 10]);
+    let faces: Vec<u32> = net.surface_faces().collect();
+    assert_eq!(net.part_beside(&change), [(1, vec![9, 10]), (3, vec![11]), (5, vec![12])]);
+    assert!(net.surface_faces().eq(faces));
+    assert_eq!(net.elements(), [[0, 1, 2, 3], [7, 9, 11, 4], [7, 9, 4, 5], [8, 10, 12, 6]]);
+    assert_eq!(net.part_beside(&change), []);
     // A group that holds together stays.
     let before = net.clone();
     assert!(net.split(7, &[4, 4]).unwrap().is_none());
@@ -383,6 +392,20 @@ fn a_change_costs_as_many_fine_vertices_in_a_large_body_as_in_a_small_one() {
 #[ignore = "measures, and shows nothing else"]
 #[allow(clippy::print_stderr)]
 fn pace() {
+    for count in [4, 8, 16] {
+        let (mesh, mut best) = (Mesh::cells([count; 3], 1.0, 0.0), f64::INFINITY);
+        let mut net = mesh.net();
+        let middle = (mesh.nodes.len() / 2) as u32;
+        for _ in 0..1000 {
+            let start = std::time::Instant::now();
+            let groups: Vec<u32> = (0..net.corners(middle).len() as u32).map(|k| u32::from(k < 12)).collect();
+            for born in net.split(middle, &groups).unwrap().born {
+                net.join(middle, born).unwrap();
+            }
+            best = best.min(1e6 * start.elapsed().as_secs_f64());
+        }
+        eprintln!("{} elements: {best:.1} us to part a node of 24 corners and to unite it again", mesh.elements.len());
+    }
     // About the source's bear, 4,292 elements, 1,540 faces and 23,500 fine triangles, that loses an arm by 25 nodes.
     let mesh = Mesh::cells([40, 6, 3], 1.0, 0.0);
     let seconds = |start: std::time::Instant| start.elapsed().as_secs_f64();
