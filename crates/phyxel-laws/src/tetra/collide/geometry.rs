@@ -63,8 +63,11 @@ pub(super) fn nearest_on_triangle(point: DVec3, corners: [DVec3; 3]) -> ([Real; 
     let square = normal.length_squared();
     let part = |from: DVec3, to: DVec3| (to - from).cross(point - from).dot(normal) / square;
     let inner = [part(b, c), part(c, a), part(a, b)];
-    let mut parts = inner;
-    if !inner.iter().all(|part| *part >= 0.0) {
+    // One but for rounding, which is large for needles.
+    let sum = inner[0] + inner[1] + inner[2];
+    let mut parts = inner.map(|part| part / sum);
+    let is_within = inner.iter().all(|part| *part >= 0.0) && sum > 0.0 && sum.is_finite();
+    if !is_within {
         // On the border, or the triangle has no area.
         let mut least = f64::INFINITY;
         for k in 0..3 {

@@ -278,6 +278,63 @@ fn an_edge_that_leaves_a_body_twice_counts_where_it_first_does() {
     }
 }
 
+#[test]
+fn flat_mirrored_and_endless_elements_do_no_harm() {
+    let mut random = Stream::new(8);
+    let mut total = 0;
+    for seed in 0..50 {
+        let mut pile = heap(seed);
+        let faces = pile.faces();
+        for _ in 0..60 {
+            let [a, b] = [random.unit(), random.unit()].map(|part| (part * 100.0) as usize);
+            pile.positions[a] = match (random.unit() * 8.0) as u32 {
+                0 => Vec3::NAN,
+                1 => 1e30 * random.point(),
+                2..5 => pile.positions[b],
+                _ => pile.positions[a] + 0.5 * random.point(),
+            };
+        }
+        let mut collider = Collider::default();
+        for contact in collider.find(&pile.bodies(&faces)) {
+            assert!(contact.depth >= 0.0 && contact.depth.is_finite());
+            assert!((contact.normal.length() - 1.0).abs() < 1e-6);
+            assert!(contact.parts.iter().all(|part| (0.0..=1.0).contains(part)), "{contact:?}");
+            total += 1;
+        }
+    }
+    assert!(total > 500, "{total}");
+}
+
+#[test]
+fn two_cubes_that_stick_become_one() {
+    // The upper one is 0.02 m inside the lower one, and a little to the side, so that nodes lie on no face.
+    let cube = Mesh::cells([2, 2, 2], 0.5, 0.0);
+    let mut pile = Pile::default().with(&cube, Affine3A::IDENTITY, 0).with(&cube, shift(0.03, 0.02, 0.98), 1);
+    let mut net = Net::new(pile.elements.clone(), pile.positions.len()).unwrap();
+    assert_eq!(net.surface().census().unwrap().sheets, [2, 2]);
+    let rest = vec![volume([Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z]) / 8.0; pile.elements.len()];
+    let contacts = pile.find();
+    let (mut joined, mut covered) = (0, 0);
+    for contact in contacts.iter().filter(|contact| contact.is_crossed) {
+        let [a, b] = [contact.node, pile.bodies(&[]).nearest_node(contact)];
+        let place = 0.5 * (pile.positions[a as usize] + pile.positions[b as usize]);
+        if net.allows_join([a, b], place, &pile.positions, &rest, 0.5).is_ok() {
+            covered += net.join(a, b).unwrap().covered.len();
+            pile.positions[a as usize] = place;
+            joined += 1;
+        }
+    }
+    // Of nine pairs, two at corners are beside each other, not inside. Each has one of the eight faces.
+    assert_eq!((joined, covered), (7, 12));
+    assert_eq!(net.surface().census().unwrap().sheets, [2]);
+    let (inside, all) = (net.surface().volume(&pile.positions), net.volume(&pile.positions));
+    assert!((inside - all).abs() < 1e-12 && (all - 2.0).abs() < 0.05, "{inside} {all}");
+    // What is one body now does not collide with itself.
+    pile.elements = net.elements().to_vec();
+    pile.points = (0..pile.positions.len() as u32).filter(|&node| !net.corners(node).is_empty()).collect();
+    assert_eq!(pile.find(), []);
+}
+
 /// Run with `cargo nextest run --release -p phyxel-laws --run-ignored all tetra::tests::collide::pace --no-capture`.
 #[test]
 #[ignore = "measures, and shows nothing else"]
