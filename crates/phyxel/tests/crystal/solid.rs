@@ -149,7 +149,7 @@ fn a_soft_cube_that_falls_hard_keeps_its_dent() {
     let last = size(&world);
     // It hits the floor faster than sound is in it, and is half as high for a moment; a part of that stays, and its volume is kept: what
     // it lost in height it has in breadth.
-    let wide = |size: [f32; 3]| size[0] * size[2];
+    let wide = |size: [f64; 3]| size[0] * size[2];
     assert!(last[1] < 0.9 * first[1] && wide(last) > wide(first) / 0.9, "{first:?} {last:?}");
     // A second later it is as it was, but for the layer distance of 0.07 m by which a single particle may settle.
     assert!((0..3).all(|axis| (last[axis] - settled[axis]).abs() < 0.07), "{settled:?} {last:?}");
