@@ -12,6 +12,12 @@ use crate::symmetric::eigen;
 /// Two indices for each of the six numbers of a symmetric matrix.
 pub const VOIGT: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)];
 
+/// What each of the six is multiplied with so that products of matrices are products of six numbers (after Mandel).
+pub const SCALE: [f64; 6] = {
+    let root = std::f64::consts::SQRT_2;
+    [1.0, 1.0, 1.0, root, root, root]
+};
+
 /// A matrix, row by row.
 pub type Matrix<L> = [[L; 3]; 3];
 
@@ -44,6 +50,22 @@ impl Hooke {
             Self::Isotropic { lambda, mu } => f64::from(*lambda) + 2.0 * f64::from(*mu),
             Self::Anisotropic(c) => eigen(c.map(|row| row.map(f64::from))).0.into_iter().fold(0.0, f64::max),
         }
+    }
+
+    /// The square root of the law, Pa^0.5, for strains and stresses that are scaled by [`SCALE`].
+    pub fn root(&self) -> [[f64; 6]; 6] {
+        let law: [[f64; 6]; 6] = std::array::from_fn(|i| {
+            std::array::from_fn(|j| match self {
+                Self::Isotropic { lambda, mu } => {
+                    let even = if i < 3 && j < 3 { f64::from(*lambda) } else { 0.0 };
+                    even + if i == j { 2.0 * f64::from(*mu) } else { 0.0 }
+                }
+                Self::Anisotropic(c) => f64::from(c[i][j]) * SCALE[i] * SCALE[j],
+            })
+        });
+        let (values, vectors) = eigen(law);
+        let part = |i: usize, j: usize, k: usize| vectors[i][k] * values[k].max(0.0).sqrt() * vectors[j][k];
+        std::array::from_fn(|i| std::array::from_fn(|j| (0..6).map(|k| part(i, j, k)).sum()))
     }
 
     /// Stress over a scale, at a strain.

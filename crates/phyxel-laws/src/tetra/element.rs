@@ -1,6 +1,7 @@
 //! The shape at rest of elements, and what follows from it alone.
 
 use crate::Real;
+use crate::elastic::{SCALE, VOIGT};
 use crate::lanes::{Eight, WIDTH};
 use crate::symmetric::eigen;
 use glam::{DMat3, DVec3, Vec3};
@@ -44,21 +45,32 @@ impl Element {
         self.volume * self.gradient(corner).length()
     }
 
-    /// How swiftly an element swings, 1/m2: no swing of a body of such elements has a squared angular frequency above this
-    /// times the modulus of waves that push along ([`push_modulus`](crate::elastic::Hooke::push_modulus)) over the density.
+    /// How swiftly an element swings, Pa/m2: no swing of a body of such elements has a squared angular frequency above the largest
+    /// of these over the density. `root` is that of their law ([`Hooke::root`](crate::elastic::Hooke::root)).
     ///
-    /// Work per volume of corner moves `u` is at most `modulus |sum_k u_k g_k^T|^2/2`, with the largest eigenvalue of
-    /// `sum_k g_k g_k^T` at most `modulus eigenvalue |u|^2/2`; a corner has a quarter of the mass. A body swings no faster than
-    /// its fastest element.
-    pub fn swiftness(&self) -> f64 {
-        let mut sum = [[0.0; 3]; 3];
+    /// With a quarter of the mass at each corner, the largest eigenvalue of the element's own stiffness: that of `4 C^1/2 G C^1/2`,
+    /// where `G` takes stresses to corner forces and back to strains. A body swings no faster than its fastest element. (The
+    /// modulus of waves that push along is no bound: an element that breathes is stiffer.)
+    pub fn swiftness(&self, root: &[[f64; 6]; 6]) -> f64 {
+        let mut h = [[0.0; 3]; 3];
         for corner in 0..4 {
             let g = self.gradient(corner).as_dvec3();
             for i in 0..3 {
-                (0..3).for_each(|j| sum[i][j] += g[i] * g[j]);
+                (0..3).for_each(|j| h[i][j] += g[i] * g[j]);
             }
         }
-        4.0 * eigen(sum).0.into_iter().fold(0.0, f64::max)
+        let same = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
+        let g: [[f64; 6]; 6] = std::array::from_fn(|p| {
+            std::array::from_fn(|q| {
+                let ((i, j), (a, b)) = (VOIGT[p], VOIGT[q]);
+                let sum = same(i, a) * h[j][b] + same(i, b) * h[j][a] + same(j, a) * h[i][b] + same(j, b) * h[i][a];
+                0.25 * sum * SCALE[p] * SCALE[q]
+            })
+        });
+        let times = |a: &[[f64; 6]; 6], b: &[[f64; 6]; 6]| -> [[f64; 6]; 6] {
+            std::array::from_fn(|i| std::array::from_fn(|j| (0..6).map(|k| a[i][k] * b[k][j]).sum()))
+        };
+        4.0 * eigen(times(&times(root, &g), root)).0.into_iter().fold(0.0, f64::max)
     }
 }
 

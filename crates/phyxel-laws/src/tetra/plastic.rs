@@ -15,13 +15,13 @@ use crate::plasticity::{Volume, Yielding, creep, symmetric_norm};
 /// What comes back: strain below the yield strain, all of it, when the load goes. Plastic strain stays for good, but for what
 /// is beyond the law's largest: it is scaled down to that in every step, yielding or not, so a law whose bound falls, as by
 /// temperature, lets a shape return. With `keep_volume` only the part without trace flows; it keeps the volume as far as strains
-/// are small.
+/// are small. Each element has a law of its own, or none where it does not yield.
 ///
 /// `elastic` is what [`exert`](super::exert) found; on return it is without what has flowed.
 pub fn yield_eight(
     rest: &Rest,
     hooke: &Hooke,
-    (law, dt): (Yielding, Real),
+    (law, dt): (impl Fn(usize) -> Option<Yielding>, Real),
     keep_volume: bool,
     elastic: &mut [Eight; 6],
     state: &mut State,
@@ -31,10 +31,8 @@ pub fn yield_eight(
     for lane in 0..WIDTH {
         let old: [Real; 6] = std::array::from_fn(|k| state.plastic[k][lane]);
         let strain = std::array::from_fn(|k| elastic[k][lane]);
-        let new = match creep(old, strain, law, dt, keep) {
-            Some(new) => new,
-            None => bounded(old, law.max),
-        };
+        let Some(law) = law(lane) else { continue };
+        let new = creep(old, strain, law, dt, keep).unwrap_or_else(|| bounded(old, law.max));
         if new == old {
             continue;
         }
