@@ -61,6 +61,7 @@ fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<Fram
         strain_max: 0.0,
         solver_rounds: None,
         degenerate: None,
+        tetrahedra: None,
         broken: 0,
         merged: 0,
         skin: SkinReport {

@@ -106,6 +106,10 @@ impl Body {
     }
 }
 
+/// Radius of the contact spheres of nodes, in spacings: where two surfaces of the same spacing meet, no node of one slips between
+/// three of the other, as the middle of a triangle is 0.58 of an edge from its corners.
+const NODE_RADIUS: Real = 0.3;
+
 /// A body to be: samples in its own frame and what the world needs to know of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewBody {
@@ -123,7 +127,7 @@ pub struct NewBody {
     pub volume: f64,
     /// Distance of the samples, m.
     pub spacing: Real,
-    /// Radius of the contact spheres, m; half the spacing if `None`.
+    /// Radius of the contact spheres, m; half the spacing if `None`, and less for tetrahedra, which have nodes on their surface.
     pub radius: Option<Real>,
     /// Where the own frame is in the world.
     pub pose: Pose,
@@ -152,11 +156,12 @@ impl NewBody {
 
     /// Radius of its contact spheres, m.
     pub(crate) fn contact_radius(&self) -> Real {
-        self.radius.unwrap_or(0.5 * self.spacing)
+        let usual = if let ModelSettings::Tetra(_) = &self.model { NODE_RADIUS } else { 0.5 };
+        self.radius.unwrap_or(usual * self.spacing)
     }
 
     /// Mass of each particle, kg: all the same, but for springs, where every cell gives an eighth to each of its corners, and
-    /// for phyxels, which have the mass of the volume they stand for. Solid crystals have that of their place in a closest
+    /// for phyxels, which have the mass of the volume they stand for. A tetrahedron gives a quarter to each corner. Solid crystals have that of their place in a closest
     /// packing, which they fill: their density is that of the material, whatever part of its shape the packing fills.
     pub fn particle_masses(&self, material: &Material) -> Vec<Real> {
         let total = f64::from(material.density) * self.volume;
@@ -176,6 +181,10 @@ impl NewBody {
                 settings.cells.iter().flatten().for_each(|&corner| cells[corner as usize] += 1);
                 let part = total / (8 * settings.cells.len().max(1)) as f64;
                 cells.into_iter().map(|cells| (part * f64::from(cells)) as Real).collect()
+            }
+            ModelSettings::Tetra(settings) => {
+                let volumes = crate::model::tetra::node_volumes(&settings.elements, &self.samples);
+                volumes.into_iter().map(|volume| (f64::from(material.density) * volume) as Real).collect()
             }
         }
     }

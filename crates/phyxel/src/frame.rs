@@ -249,8 +249,23 @@ pub struct BodyReport {
     pub solver_rounds: Option<f64>,
     /// Phyxels whose neighbours do not span space; for bodies of phyxels.
     pub degenerate: Option<u64>,
+    /// Its tetrahedra; for bodies of them.
+    pub tetrahedra: Option<TetraReport>,
     /// Its surface.
     pub skin: SkinReport,
+}
+
+/// What the report says of tetrahedra.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TetraReport {
+    /// How many.
+    pub count: u64,
+    /// Smallest angle between two faces of one at rest, degrees; 70.5 in a regular one.
+    pub least_angle: f64,
+    /// Largest angle between two faces of one at rest, degrees.
+    pub greatest_angle: f64,
+    /// Those that are inside out at present.
+    pub mirrored: u64,
 }
 
 /// What the report says of a surface.

@@ -127,6 +127,7 @@ impl World {
             strain_max: state.strain_max,
             solver_rounds: state.solver_rounds,
             degenerate: state.degenerate,
+            tetrahedra: state.tetrahedra,
             broken: state.broken,
             merged: state.merged,
             skin: report_skin(body, skin),

@@ -10,7 +10,7 @@ use crate::material::{Curve, Friction, Heat, HeatFromWork, Material};
 use crate::model::crystal::{Change, Docking};
 use crate::model::shape::{Clusters, ShapeSettings};
 use crate::model::spring::{Cell, Gas, Molecules, SpringSettings, Summation};
-use crate::model::{ContinuumSettings, CrystalSettings, ModelSettings};
+use crate::model::{ContinuumSettings, CrystalSettings, ModelSettings, TetraSettings};
 use crate::obstacle::{Geometry, Obstacle};
 use crate::particles::Phase;
 use crate::skin::{Skin, Surfels};
@@ -18,6 +18,7 @@ use crate::world::Settings;
 use glam::Vec3;
 use phyxel_laws::elastic::is_stable;
 use phyxel_laws::spring::isotropic_springs;
+use phyxel_laws::tetra::Element;
 
 /// Farthest from the origin that anything may start, m: beyond it f32 has no millimetres left.
 const FARTHEST: Real = 1.0e7;
@@ -242,6 +243,9 @@ impl NewBody {
         check.that(self.temperature.is_finite(), "temperature", self.temperature, "finite")?;
         let wrong = self.held.iter().find(|&&sample| sample as usize >= self.samples.len());
         check.that(wrong.is_none(), "held", wrong, "numbers of the body's own samples")?;
+        let is_tetra = matches!(&self.model, ModelSettings::Tetra(_));
+        let faces = self.skin != Skin::Faces || is_tetra;
+        check.that(faces, "skin", self.skin.name(), "of another kind, as only bodies of tetrahedra have faces")?;
         match &self.model {
             ModelSettings::Continuum(settings) => {
                 if let Skin::Surfels(surfels) = &self.skin {
@@ -267,7 +271,36 @@ impl NewBody {
                 check.that(carried, "skin", self.skin.name(), rule)?;
                 settings.check(&check, &self.samples)
             }
+            ModelSettings::Tetra(settings) => {
+                let carried = !matches!(self.skin, Skin::Surfels(_));
+                let rule = "particles, faces, mesh or isosurface, as only phyxels carry surfels";
+                check.that(carried, "skin", self.skin.name(), rule)?;
+                settings.check(&check, &self.samples)
+            }
         }
+    }
+}
+
+impl TetraSettings {
+    fn check(&self, check: &Check, samples: &[Vec3]) -> Result<(), WorldError> {
+        check.that(!self.elements.is_empty(), "tetra.elements", "none", "at least one")?;
+        let known = |element: &[u32; 4]| element.iter().all(|&node| (node as usize) < samples.len());
+        let wrong = self.elements.iter().position(|element| !known(element));
+        check.that(wrong.is_none(), "tetra.elements", wrong, "made of the body's own samples")?;
+        let mut used = vec![false; samples.len()];
+        self.elements.iter().flatten().for_each(|&node| used[node as usize] = true);
+        let lone = used.iter().position(|used| !used);
+        check.that(lone.is_none(), "samples", lone, "all corners of tetrahedra")?;
+        let is_sound = |element: &[u32; 4]| Element::new(element.map(|node| samples[node as usize])).is_some();
+        let flat = self.elements.iter().position(|element| !is_sound(element));
+        let rule = "neither flat nor inside out: the fourth corner sees the others run counter-clockwise";
+        check.that(flat.is_none(), "tetra.elements", flat, rule)?;
+        let stiffness = self.stiffness.as_deref();
+        let stable = stiffness.is_none_or(is_stable);
+        check.that(stable, "tetra.stiffness", stiffness, "symmetric, with positive eigenvalues only")?;
+        let (mass, ahead) = (self.mass_damping, self.stiffness_damping);
+        check.that(at_least_zero(mass), "tetra.mass_damping", mass, "at least 0")?;
+        check.that(ahead.is_none_or(at_least_zero), "tetra.stiffness_damping", ahead, "at least 0")
     }
 }
 

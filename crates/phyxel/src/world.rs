@@ -155,6 +155,7 @@ impl World {
         let material = self.material_named(&body.material)?;
         body.validate()?;
         check_phyxels(&body, &self.materials[material.0 as usize])?;
+        check_tetrahedra(&body, &self.materials[material.0 as usize])?;
         self.check_crystal(&body, &self.materials[material.0 as usize])?;
         let count = self.particles.len() as u64 + body.samples.len() as u64;
         if count > PARTICLE_LIMIT {
@@ -299,7 +300,7 @@ impl World {
     pub fn continuum_model(&self) -> Option<&crate::model::ContinuumModel> {
         self.models.iter().find_map(|model| match model {
             Model::Continuum(continuum) => Some(continuum),
-            Model::Crystal(_) | Model::Shape(_) | Model::Spring(_) => None,
+            Model::Crystal(_) | Model::Shape(_) | Model::Spring(_) | Model::Tetra(_) => None,
         })
     }
 
@@ -307,7 +308,7 @@ impl World {
     pub fn crystal_model(&self) -> Option<&crate::model::CrystalModel> {
         self.models.iter().find_map(|model| match model {
             Model::Crystal(crystal) => Some(crystal),
-            Model::Continuum(_) | Model::Shape(_) | Model::Spring(_) => None,
+            Model::Continuum(_) | Model::Shape(_) | Model::Spring(_) | Model::Tetra(_) => None,
         })
     }
 
@@ -321,7 +322,7 @@ impl World {
     pub fn shape_model(&self) -> Option<&crate::model::ShapeModel> {
         self.models.iter().find_map(|model| match model {
             Model::Shape(shape) => Some(shape),
-            Model::Continuum(_) | Model::Crystal(_) | Model::Spring(_) => None,
+            Model::Continuum(_) | Model::Crystal(_) | Model::Spring(_) | Model::Tetra(_) => None,
         })
     }
 
@@ -329,7 +330,7 @@ impl World {
     pub fn spring_model(&self) -> Option<&crate::model::SpringModel> {
         self.models.iter().find_map(|model| match model {
             Model::Spring(spring) => Some(spring),
-            Model::Continuum(_) | Model::Crystal(_) | Model::Shape(_) => None,
+            Model::Continuum(_) | Model::Crystal(_) | Model::Shape(_) | Model::Tetra(_) => None,
         })
     }
 
@@ -408,6 +409,14 @@ fn check_phyxels(body: &NewBody, material: &Material) -> Result<(), WorldError> 
         return Err(WorldError::TooCoarse { body: body.name.clone(), degenerate, tried, spacing: body.spacing });
     }
     Ok(())
+}
+
+/// Tetrahedra need stiffness.
+fn check_tetrahedra(body: &NewBody, material: &Material) -> Result<(), WorldError> {
+    let ModelSettings::Tetra(_) = &body.model else { return Ok(()) };
+    let owner = || format!("material \"{}\" of the body of tetrahedra \"{}\"", material.name, body.name);
+    let young = material.stiffest();
+    WorldError::require(young > 0.0, owner, "young_modulus", young, "positive")
 }
 
 pub(crate) fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> WorldError {

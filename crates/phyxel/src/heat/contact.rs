@@ -45,11 +45,13 @@ pub(super) fn contact_links(world: &World) -> Vec<Link> {
 }
 
 /// Resistance from the middle of a particle to its face, K/W. A body may be turned any way when it touches something,
-/// so that the mean of the conductivities along its axes counts. Particles of a lattice of springs lie on the face.
+/// so that the mean of the conductivities along its axes counts. Particles of a lattice of springs lie on the face, and so do the
+/// nodes of tetrahedra.
 fn through_face(world: &World, particle: u32, area: Real) -> Real {
     let i = particle as usize;
     let body = &world.bodies[world.particles.body[i].0 as usize];
-    if body.model == ModelKind::Spring && world.particles.phase[i] == Phase::Solid {
+    let at_corners = matches!(body.model, ModelKind::Spring | ModelKind::Tetra);
+    if at_corners && world.particles.phase[i] == Phase::Solid {
         return 0.0;
     }
     let heat = &world.materials[body.material.0 as usize].heat;

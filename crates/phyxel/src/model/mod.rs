@@ -5,14 +5,16 @@
 
 pub mod continuum;
 pub mod crystal;
+mod gradients;
 pub mod shape;
 pub mod spring;
+pub mod tetra;
 
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::command::Setting;
 use crate::contact::Walls;
-use crate::frame::FrameSkin;
+use crate::frame::{FrameSkin, TetraReport};
 use crate::heat::Ways;
 use crate::material::Material;
 use crate::particles::{Particle, Particles, Rearrangement};
@@ -26,6 +28,7 @@ pub use shape::{ShapeModel, ShapeSettings};
 pub use spring::{SpringModel, SpringSettings};
 use std::ops::Range;
 use std::sync::Arc;
+pub use tetra::{TetraModel, TetraSettings};
 
 /// Particles that moved within the store, left it or joined it.
 pub(crate) struct Moved<'a> {
@@ -50,11 +53,13 @@ pub enum ModelKind {
     Shape,
     /// Springs that melt into molecules.
     Spring,
+    /// Tetrahedra.
+    Tetra,
 }
 
 impl ModelKind {
     /// Every model, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::Continuum, Self::Crystal, Self::Shape, Self::Spring];
+    pub const ALL: [Self; 5] = [Self::Continuum, Self::Crystal, Self::Shape, Self::Spring, Self::Tetra];
 
     /// As scene files and reports write it.
     pub fn name(self) -> &'static str {
@@ -63,6 +68,7 @@ impl ModelKind {
             Self::Crystal => "crystal",
             Self::Shape => "shape",
             Self::Spring => "spring",
+            Self::Tetra => "tetra",
         }
     }
 }
@@ -78,6 +84,8 @@ pub enum ModelSettings {
     Shape(ShapeSettings),
     /// Springs that melt into molecules.
     Spring(SpringSettings),
+    /// Tetrahedra.
+    Tetra(TetraSettings),
 }
 
 impl ModelSettings {
@@ -88,6 +96,7 @@ impl ModelSettings {
             Self::Crystal(_) => ModelKind::Crystal,
             Self::Shape(_) => ModelKind::Shape,
             Self::Spring(_) => ModelKind::Spring,
+            Self::Tetra(_) => ModelKind::Tetra,
         }
     }
 }
@@ -109,6 +118,8 @@ pub struct BodyState {
     pub solver_rounds: Option<f64>,
     /// Phyxels whose neighbours do not span space; for bodies of phyxels.
     pub degenerate: Option<u64>,
+    /// How good its tetrahedra are; for bodies of them.
+    pub tetrahedra: Option<TetraReport>,
 }
 
 /// A model with all its bodies.
@@ -122,6 +133,8 @@ pub enum Model {
     Shape(ShapeModel),
     /// Springs that melt into molecules.
     Spring(SpringModel),
+    /// Tetrahedra.
+    Tetra(TetraModel),
 }
 
 impl Model {
@@ -132,6 +145,7 @@ impl Model {
             ModelKind::Crystal => Self::Crystal(CrystalModel::default()),
             ModelKind::Shape => Self::Shape(ShapeModel::default()),
             ModelKind::Spring => Self::Spring(SpringModel::default()),
+            ModelKind::Tetra => Self::Tetra(TetraModel::default()),
         }
     }
 
@@ -142,6 +156,7 @@ impl Model {
             Self::Crystal(_) => ModelKind::Crystal,
             Self::Shape(_) => ModelKind::Shape,
             Self::Spring(_) => ModelKind::Spring,
+            Self::Tetra(_) => ModelKind::Tetra,
         }
     }
 
@@ -154,8 +169,9 @@ impl Model {
             (Self::Crystal(model), ModelSettings::Crystal(settings)) => model.add_body(id, body, particles, settings),
             (Self::Shape(shape), ModelSettings::Shape(settings)) => shape.add_body(id, body, particles, settings),
             (Self::Spring(spring), ModelSettings::Spring(settings)) => spring.add_body(id, body, particles, settings),
+            (Self::Tetra(tetra), ModelSettings::Tetra(settings)) => tetra.add_body(id, body, particles, settings),
             // The world chooses the model by the kind of the settings.
-            (Self::Continuum(_) | Self::Crystal(_) | Self::Shape(_) | Self::Spring(_), _) => (),
+            (Self::Continuum(_) | Self::Crystal(_) | Self::Shape(_) | Self::Spring(_) | Self::Tetra(_), _) => (),
         }
     }
 
@@ -167,6 +183,7 @@ impl Model {
             // Its clusters go with their particles.
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.remove_body(id),
+            Self::Tetra(tetra) => tetra.remove_body(id),
         }
     }
 
@@ -177,6 +194,7 @@ impl Model {
             Self::Crystal(model) => model.rearrange(moved),
             Self::Shape(shape) => shape.rearrange(moved.order),
             Self::Spring(spring) => spring.refresh(),
+            Self::Tetra(tetra) => tetra.rearrange(moved.order),
         }
     }
 
@@ -187,6 +205,7 @@ impl Model {
             Self::Crystal(model) => model.refresh(),
             Self::Shape(shape) => shape.refresh(),
             Self::Spring(spring) => spring.refresh(),
+            Self::Tetra(tetra) => tetra.refresh(),
         }
     }
 
@@ -197,6 +216,7 @@ impl Model {
             Self::Crystal(model) => model.prepare(bodies, materials, particles),
             Self::Shape(shape) => shape.prepare(bodies, materials, particles),
             Self::Spring(spring) => spring.prepare(bodies, materials, particles),
+            Self::Tetra(tetra) => tetra.prepare(bodies, materials, particles),
         }
     }
 
@@ -207,6 +227,7 @@ impl Model {
             Self::Crystal(model) => model.stable_step(),
             Self::Shape(_) => f64::INFINITY,
             Self::Spring(spring) => spring.stable_step(),
+            Self::Tetra(tetra) => tetra.stable_step(),
         }
     }
 
@@ -218,6 +239,8 @@ impl Model {
             Self::Crystal(model) => model.find_neighbours(particles),
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.find_neighbours(bodies, materials, particles),
+            // Neighbours are those of elements.
+            Self::Tetra(_) => (),
         }
     }
 
@@ -235,6 +258,7 @@ impl Model {
             // Shape matching pulls to goals instead of pushing with forces.
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.exert_forces(bodies, materials, particles, context),
+            Self::Tetra(tetra) => tetra.exert_forces(bodies, materials, particles, context),
         }
     }
 
@@ -254,6 +278,7 @@ impl Model {
             Self::Crystal(model) => model.advance_velocities(particles, before, walls, context),
             Self::Shape(shape) => shape.advance_velocities(particles, before, context),
             Self::Spring(spring) => spring.advance_velocities(particles, before, context),
+            Self::Tetra(tetra) => tetra.advance_velocities(bodies, materials, particles, before, context),
         }
     }
 
@@ -265,6 +290,8 @@ impl Model {
             // Its ways stay as long as the description.
             Self::Shape(_) => (),
             Self::Spring(spring) => spring.find_ways(bodies, materials, particles),
+            // Its ways stay as long as the description.
+            Self::Tetra(_) => (),
         }
     }
 
@@ -276,6 +303,7 @@ impl Model {
             Self::Crystal(model) => model.ways(),
             Self::Shape(shape) => shape.ways(),
             Self::Spring(spring) => spring.ways(),
+            Self::Tetra(tetra) => tetra.ways(),
         }
     }
 
@@ -288,6 +316,7 @@ impl Model {
             Self::Shape(shape) => shape.follow_temperature(bodies, materials, particles),
             // Springs look at temperatures when they exert forces.
             Self::Spring(_) => (),
+            Self::Tetra(tetra) => tetra.follow_temperature(bodies, materials, particles),
         }
     }
 
@@ -304,6 +333,8 @@ impl Model {
             Self::Crystal(model) => model.change_phase(bodies, materials, particles, context),
             Self::Shape(shape) => shape.flow(particles, context),
             Self::Spring(spring) => spring.change_phase(bodies, materials, particles, context),
+            // It yields where its strain is known, when it exerts forces.
+            Self::Tetra(_) => (),
         }
     }
 
@@ -315,13 +346,14 @@ impl Model {
             Self::Crystal(_) => false,
             Self::Shape(shape) => shape.set(id, setting),
             Self::Spring(spring) => spring.set(id, setting),
+            Self::Tetra(tetra) => tetra.set(id, setting),
         }
     }
 
     /// Parts a body along a plane in its own frame at rest.
     pub(crate) fn cut(&mut self, id: BodyId, point: Vec3, normal: Vec3, bodies: &[Body], particles: &Particles) {
         match self {
-            Self::Continuum(_) | Self::Crystal(_) => (),
+            Self::Continuum(_) | Self::Crystal(_) | Self::Tetra(_) => (),
             Self::Shape(shape) => shape.cut(id, point, normal, particles),
             Self::Spring(spring) => spring.cut(id, point, normal, bodies, particles),
         }
@@ -340,6 +372,7 @@ impl Model {
             Self::Crystal(model) => model.states(bodies, materials, particles, strain),
             Self::Shape(shape) => shape.states(bodies, materials, particles, strain),
             Self::Spring(spring) => spring.states(bodies, materials, particles, strain),
+            Self::Tetra(tetra) => tetra.states(bodies, materials, particles, strain),
         }
     }
 
@@ -357,6 +390,7 @@ impl Model {
             Self::Shape(shape) => shape.skins(bodies, materials, particles),
             // They melt: their skins are found around particles, never carried.
             Self::Spring(_) => Vec::new(),
+            Self::Tetra(tetra) => tetra.skins(bodies, materials, particles),
         }
     }
 }

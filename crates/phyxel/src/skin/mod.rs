@@ -23,6 +23,8 @@ pub enum Skin {
     Isosurface(Isosurface),
     /// A cloud of points with normals that a body of phyxels carries along.
     Surfels(Arc<Surfels>),
+    /// The outer faces of a body of tetrahedra.
+    Faces,
 }
 
 /// How a surface is laid around particles.
@@ -52,6 +54,7 @@ impl Skin {
             Self::Mesh(_) => "mesh",
             Self::Isosurface(_) => "isosurface",
             Self::Surfels(_) => "surfels",
+            Self::Faces => "faces",
         }
     }
 }

@@ -6,16 +6,13 @@
 
 use super::field::{Field, GRAIN, spread};
 use crate::Real;
+use crate::model::gradients::Equations;
 use crate::parallel;
 use glam::{Mat3, Vec3};
 use phyxel_laws::elastic::Hooke;
 use phyxel_laws::lanes::{Eight, WIDTH};
 use phyxel_laws::phyxels::{Deformation, measure, stress_of};
 
-/// Solved when what is left is this part of what there was.
-const TOLERANCE: f64 = 1e-4;
-/// Most rounds; more than a well-posed system takes.
-const MOST_ROUNDS: u32 = 400;
 /// Compression up to this part of the stress counts as none.
 const NO_COMPRESSION: Real = 0.02;
 
@@ -46,42 +43,15 @@ impl Field {
     /// Velocities at the end of a step from where [`place`](Self::place) has put the phyxels, and the rounds it took;
     /// those that are held stay as they are.
     pub fn solve(&mut self, start: &Start, guide: &[Block], held: impl Fn(usize) -> bool + Sync) -> (Vec<Vec3>, u32) {
-        let count = self.cloud.len();
         let mut linear = self.linearise(start, guide, &held);
-        let fall = start.gravity * start.dt;
+        let blocks = std::mem::take(&mut linear.blocks);
+        let (count, fall) = (self.cloud.len(), start.gravity * start.dt);
         let mut solution: Vec<Vec3> =
             (0..count).map(|i| if held(i) { start.velocities[i] } else { start.velocities[i] + fall }).collect();
-        let mut product = vec![Vec3::ZERO; count];
-        self.multiply(&mut linear, start, &solution, &mut product);
-        let free = |i: usize, x: Vec3| if held(i) { Vec3::ZERO } else { x };
         let right = |i: usize| start.masses[i] * (start.velocities[i] + fall) + start.forces[i] * start.dt;
-        let mut left: Vec<Vec3> = (0..count).map(|i| free(i, right(i) - product[i])).collect();
-        let mut better = apply(&linear.blocks, &left);
-        let mut way = better.clone();
-        let mut size = dot(&left, &better);
-        let wanted = TOLERANCE * TOLERANCE * size;
-        let mut rounds = 0;
-        while size > wanted && size.is_finite() && rounds < MOST_ROUNDS {
-            rounds += 1;
-            self.multiply(&mut linear, start, &way, &mut product);
-            product.iter_mut().enumerate().for_each(|(i, x)| *x = free(i, *x));
-            let slope = dot(&way, &product);
-            if slope <= 0.0 {
-                break;
-            }
-            let step = (size / slope) as Real;
-            for i in 0..count {
-                solution[i] += step * way[i];
-                left[i] -= step * product[i];
-            }
-            better = apply(&linear.blocks, &left);
-            let next = dot(&left, &better);
-            let keep = (next / size) as Real;
-            for i in 0..count {
-                way[i] = better[i] + keep * way[i];
-            }
-            size = next;
-        }
+        let right: Vec<Vec3> = (0..count).map(right).collect();
+        let equations = Equations { right: &right, guide: &blocks, held };
+        let rounds = equations.solve(&mut solution, |x, product| self.multiply(&mut linear, start, x, product));
         (solution, rounds)
     }
 
@@ -175,15 +145,4 @@ fn without_compression(mut stress: [Eight; 6]) -> [Eight; 6] {
         }
     }
     stress
-}
-
-fn apply(blocks: &[Mat3], vector: &[Vec3]) -> Vec<Vec3> {
-    parallel::map(vector.len(), GRAIN * WIDTH, |i| blocks[i] * vector[i])
-}
-
-fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
-    let parts = parallel::map_ranges(a.len(), GRAIN * WIDTH, |range| {
-        range.map(|i| a[i].as_dvec3().dot(b[i].as_dvec3())).sum::<f64>()
-    });
-    parts.iter().sum()
 }

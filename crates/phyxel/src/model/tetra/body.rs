@@ -1,0 +1,166 @@
+//! A body of tetrahedra: what it is at any moment beside its nodes.
+
+use super::TetraSettings;
+use crate::Real;
+use crate::body::{Body, BodyId};
+use crate::model::Parts;
+use crate::particles::{Particles, Rearrangement};
+use crate::{frame::TetraReport, parallel};
+use glam::Vec3;
+use phyxel_laws::elastic::Hooke;
+use phyxel_laws::lanes::{Eight, WIDTH};
+use phyxel_laws::tetra::{Element, Rest, dihedral_angles, volume};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Elements per task.
+const GRAIN: usize = 512;
+
+/// A body of tetrahedra.
+///
+/// Elements stay what they are, in number, order and shape at rest; nodes at their corners may part and unite. All that is kept by
+/// element is in packs of eight, element `8 k` first in pack `k`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Tetras {
+    pub id: BodyId,
+    /// Without elements, which change.
+    pub settings: TetraSettings,
+    /// The particles at the corners of each.
+    pub elements: Vec<[u32; 4]>,
+    /// Shapes at rest by pack.
+    #[serde(with = "shapes")]
+    pub rest: Vec<Rest>,
+    /// Rotations from the shape at rest by pack: quaternions x, y, z, w.
+    pub turns: Vec<[Eight; 4]>,
+    /// Plastic strain by pack, six numbers each; none if there is none.
+    pub plastic: Vec<[Eight; 6]>,
+    /// Smallest and largest angle between faces at rest, degrees.
+    pub angles: [f64; 2],
+    /// Implicit steps taken, and the rounds that they took.
+    pub solves: u64,
+    pub rounds: u64,
+    /// How swift the swiftest element of a law is, Pa/m2: it takes a while to find.
+    #[serde(skip)]
+    swiftness: Option<(Hooke, f64)>,
+}
+
+impl Tetras {
+    pub fn new(id: BodyId, body: &Body, particles: &Particles, mut settings: TetraSettings) -> Self {
+        let first = body.particles.start;
+        let elements: Vec<[u32; 4]> = settings.elements.iter().map(|nodes| nodes.map(|node| node + first)).collect();
+        settings.elements = Arc::default();
+        let shape = |element: &[u32; 4]| element.map(|node| particles.rest[node as usize]);
+        // All are sound: whoever added the body has looked.
+        let sound: Vec<Element> = elements.iter().filter_map(|element| Element::new(shape(element))).collect();
+        let rest: Vec<Rest> = sound.chunks(WIDTH).map(Rest::new).collect();
+        let still = [[0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH], [1.0; WIDTH]];
+        let worst = parallel::map_ranges(elements.len(), GRAIN, |range| {
+            let angles = range.flat_map(|i| dihedral_angles(shape(&elements[i])));
+            angles.fold((Real::INFINITY, 0.0), |(low, high), angle| (angle.min(low), angle.max(high)))
+        });
+        let (low, high) =
+            worst.into_iter().fold((Real::INFINITY, 0.0), |a: (Real, Real), b| (a.0.min(b.0), a.1.max(b.1)));
+        Self {
+            id,
+            settings,
+            turns: vec![still; rest.len()],
+            elements,
+            rest,
+            plastic: Vec::new(),
+            angles: [low, high].map(|angle| f64::from(angle).to_degrees()),
+            solves: 0,
+            rounds: 0,
+            swiftness: None,
+        }
+    }
+
+    /// Follows particles that moved in the store; false if some of its nodes are gone.
+    pub fn rearrange(&mut self, order: &Rearrangement) -> bool {
+        let mut is_whole = true;
+        for node in self.elements.iter_mut().flatten() {
+            match order.target(*node) {
+                Some(target) => *node = target,
+                None => is_whole = false,
+            }
+        }
+        is_whole
+    }
+
+    /// Square of the fastest swing of any element times the density, Pa/m2: no swing of the body is faster.
+    pub fn find_swiftness(&mut self, hooke: &Hooke) -> f64 {
+        if let Some((_, known)) = self.swiftness.filter(|(law, _)| law == hooke) {
+            return known;
+        }
+        let root = hooke.root();
+        let found = parallel::map_ranges(self.elements.len(), GRAIN, |range| {
+            range.map(|i| self.element(i).swiftness(&root)).fold(0.0, f64::max)
+        });
+        let found = found.into_iter().fold(0.0, f64::max);
+        self.swiftness = Some((*hooke, found));
+        found
+    }
+
+    /// The shape of an element at rest.
+    pub fn element(&self, i: usize) -> Element {
+        let (rest, lane) = (&self.rest[i / WIDTH], i % WIDTH);
+        let gradient = |k: usize| Vec3::from_array(rest.gradients[k].map(|axis| axis[lane]));
+        Element { gradients: [0, 1, 2].map(gradient), volume: rest.volume[lane] }
+    }
+
+    /// Elements of a pack.
+    pub fn members(&self, pack: usize) -> std::ops::Range<usize> {
+        WIDTH * pack..(WIDTH * (pack + 1)).min(self.elements.len())
+    }
+
+    /// Parts that hang together by nodes; `first` is the body's first particle of `count`.
+    pub fn count_pieces(&self, first: u32, count: usize) -> u32 {
+        let mut parts = Parts::new(count);
+        for element in &self.elements {
+            let own: Vec<u32> =
+                element.iter().map(|node| node.wrapping_sub(first)).filter(|k| (*k as usize) < count).collect();
+            own.windows(2).for_each(|pair| parts.unite([pair[0], pair[1]]));
+        }
+        parts.count()
+    }
+
+    /// How good elements are, and how many are inside out.
+    pub fn report(&self, positions: &[Vec3]) -> TetraReport {
+        let mirrored = parallel::map_ranges(self.elements.len(), GRAIN, |range| {
+            let at = |i: usize| self.elements[i].map(|node| positions[node as usize]);
+            range.filter(|&i| volume(at(i)) < 0.0).count() as u64
+        });
+        TetraReport {
+            count: self.elements.len() as u64,
+            least_angle: self.angles[0],
+            greatest_angle: self.angles[1],
+            mirrored: mirrored.into_iter().sum(),
+        }
+    }
+}
+
+/// Volume that each node stands for, m3: a quarter of each element around it.
+pub(crate) fn node_volumes(elements: &[[u32; 4]], samples: &[Vec3]) -> Vec<f64> {
+    let mut volumes = vec![0.0; samples.len()];
+    for element in elements {
+        let [a, b, c, d] = element.map(|node| samples[node as usize].as_dvec3());
+        let quarter = (b - a).cross(c - a).dot(d - a) / 24.0;
+        element.iter().for_each(|&node| volumes[node as usize] += quarter);
+    }
+    volumes
+}
+
+/// Shapes at rest in checkpoints.
+mod shapes {
+    use phyxel_laws::lanes::Eight;
+    use phyxel_laws::tetra::Rest;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(rest: &[Rest], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(rest.iter().map(|rest| (&rest.gradients, &rest.volume)))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rest>, D::Error> {
+        let rest = Vec::<([[Eight; 3]; 3], Eight)>::deserialize(deserializer)?;
+        Ok(rest.into_iter().map(|(gradients, volume)| Rest { gradients, volume }).collect())
+    }
+}

@@ -1,0 +1,109 @@
+//! What the model tells of its bodies.
+
+use super::body::Tetras;
+use super::net::GRAIN;
+use super::{Derived, TetraModel};
+use crate::Real;
+use crate::body::{Body, BodyId};
+use crate::command::Setting;
+use crate::frame::FrameSkin;
+use crate::material::Material;
+use crate::model::BodyState;
+use crate::parallel;
+use crate::particles::Particles;
+use crate::skin::Skin;
+use phyxel_laws::lanes::WIDTH;
+use phyxel_laws::plasticity::symmetric_norm;
+use phyxel_laws::tetra::{Exerted, energy, exert};
+use std::borrow::Cow;
+
+impl TetraModel {
+    /// Number of elements of all bodies.
+    pub fn elements(&self) -> usize {
+        self.bodies.iter().map(|tetras| tetras.elements.len()).sum()
+    }
+
+    pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
+        let Some(tetras) = self.bodies.iter_mut().find(|tetras| tetras.id == id) else { return false };
+        match *setting {
+            Setting::Deviatoric(on) => tetras.settings.deviatoric = on,
+            Setting::Integration(way) => tetras.settings.integration = way,
+            _ => return false,
+        }
+        true
+    }
+
+    fn derived_now(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Cow<'_, Derived> {
+        match &self.derived {
+            Some(derived) => Cow::Borrowed(derived),
+            None => Cow::Owned(self.derive(bodies, materials, particles)),
+        }
+    }
+
+    pub(crate) fn states(
+        &self,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &Particles,
+        strains: &mut [Real],
+    ) -> Vec<(BodyId, BodyState)> {
+        let derived = self.derived_now(bodies, materials, particles);
+        let points = derived.net.points_at(&particles.position);
+        let numbered = self.bodies.iter().enumerate();
+        numbered.map(|(k, tetras)| (tetras.id, derived.state(k, tetras, (particles, &points), strains))).collect()
+    }
+
+    pub(crate) fn skins(
+        &self,
+        bodies: &[Body],
+        materials: &[Material],
+        particles: &Particles,
+    ) -> Vec<(BodyId, FrameSkin)> {
+        if bodies.iter().all(|body| !matches!(body.skin, Skin::Mesh(_) | Skin::Faces)) {
+            return Vec::new();
+        }
+        let derived = self.derived_now(bodies, materials, particles);
+        let carried = self.bodies.iter().zip(&derived.parts);
+        carried.filter_map(|(tetras, part)| Some((tetras.id, part.binding.as_ref()?.show(particles)))).collect()
+    }
+}
+
+impl Derived {
+    /// State of a body; writes the strain of each of its particles.
+    fn state(
+        &self,
+        number: usize,
+        tetras: &Tetras,
+        (particles, points): (&Particles, &[[f32; 4]]),
+        strains: &mut [Real],
+    ) -> BodyState {
+        let (net, part) = (&self.net, &self.parts[number]);
+        let found = parallel::map(tetras.rest.len(), GRAIN, |pack| {
+            let group = net.group(number, tetras, &part.states, pack);
+            let (mut turn, mut out, mut energies) = (tetras.turns[pack], Exerted::default(), [0.0; WIDTH]);
+            exert::<false>(net.level, &group, &part.matter, points, points, &mut turn, &mut out);
+            energy(net.level, &group, &part.matter, points, &turn, &mut energies);
+            let strain = |lane: usize| symmetric_norm(&out.elastic.map(|e| e[lane]));
+            let stored: f64 = energies.iter().map(|energy| f64::from(*energy)).sum();
+            (std::array::from_fn::<Real, WIDTH, _>(strain), stored)
+        });
+        let run = net.runs[number].particles.clone();
+        strains[run.clone()].fill(0.0);
+        let mut most: Real = 0.0;
+        for (i, element) in tetras.elements.iter().enumerate() {
+            let strain = found[i / WIDTH].0[i % WIDTH];
+            most = most.max(strain);
+            for &node in element {
+                strains[node as usize] = strains[node as usize].max(strain);
+            }
+        }
+        BodyState {
+            elastic: found.iter().map(|(_, energy)| energy).sum(),
+            strain_max: f64::from(most),
+            pieces: tetras.count_pieces(run.start as u32, run.len()),
+            solver_rounds: (tetras.solves > 0).then(|| tetras.rounds as f64 / tetras.solves as f64),
+            tetrahedra: Some(tetras.report(&particles.position)),
+            ..BodyState::default()
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Skins: own faces, and meshes that are carried.
+
+use crate::common::{Random, space};
+use crate::{block, elastic};
+use glam::{Quat, Vec3};
+use phyxel::body::{NewBody, Pose};
+use phyxel::model::TetraSettings;
+use phyxel::skin::{Skin, SkinMesh};
+use std::sync::Arc;
+
+fn map(x: Vec3) -> Vec3 {
+    Vec3::new(1.2 * x.x + 0.3 * x.y, 0.8 * x.y - 0.1 * x.z, 0.2 * x.x + 1.1 * x.z)
+}
+
+#[test]
+fn own_faces_are_closed_and_hold_the_volume() {
+    let body = NewBody { skin: Skin::Faces, ..block([4, 3, 2], 0.1, TetraSettings::default()) };
+    let start = Some(body.samples.iter().map(|&x| map(x)).collect());
+    let mut world = space(elastic(1.0e5, 0.3));
+    world.add_body(NewBody { start, ..body }).unwrap();
+    let frame = world.frame();
+    let skin = &frame.bodies[0].report.skin;
+    assert_eq!((skin.kind.as_str(), skin.closed, skin.pieces, skin.genus), ("faces", Some(true), Some(1), Some(0)));
+    // Two triangles for each of 52 faces of cells.
+    assert_eq!((skin.triangles, skin.vertices), (104, 54));
+    let grown = 1.2 * 0.8 * 1.1 + 0.3 * -0.1 * 0.2;
+    assert!((skin.volume.unwrap() / (0.024 * grown) - 1.0).abs() < 1e-5, "{:?}", skin.volume);
+}
+
+#[test]
+fn a_mesh_follows_an_affine_motion_exactly_inside_and_a_little_outside() {
+    let mut random = Random(21);
+    let vertices: Vec<Vec3> = (0..300).map(|_| random.vector(0.22)).collect();
+    let triangles = (0..100).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
+    let body = block([4, 4, 4], 0.1, TetraSettings::default());
+    let start = Some(body.samples.iter().map(|&x| map(x)).collect());
+    let skin = Skin::Mesh(Arc::new(SkinMesh { positions: vertices.clone(), triangles }));
+    let pose = Pose { at: Vec3::new(0.4, 0.1, -0.2), turn: Quat::from_rotation_y(1.0) };
+    let mut world = space(elastic(1.0e5, 0.3));
+    world.add_body(NewBody { start, skin, pose, ..body }).unwrap();
+    let frame = world.frame();
+    let shown = frame.bodies[0].skin.as_ref().unwrap();
+    for (x, found) in vertices.iter().zip(&shown.positions) {
+        let off = found.distance(pose.point(map(*x)));
+        // Four weights and places of seven digits each.
+        assert!(off < 1e-6, "{off}");
+    }
+}
+
+#[test]
+fn a_vertex_inside_an_element_stays_in_it() {
+    let body = block([3, 3, 3], 0.1, TetraSettings::default());
+    let mut random = Random(4);
+    let start: Vec<Vec3> = body.samples.iter().map(|x| *x + random.vector(0.02)).collect();
+    // A vertex at each node must go where the node goes.
+    let mesh = SkinMesh { positions: body.samples.clone(), triangles: vec![[0, 1, 2]] };
+    let mut world = space(elastic(1.0e5, 0.3));
+    let count = start.len();
+    world.add_body(NewBody { start: Some(start), skin: Skin::Mesh(Arc::new(mesh)), ..body }).unwrap();
+    let frame = world.frame();
+    let shown = frame.bodies[0].skin.as_ref().unwrap();
+    for i in 0..count {
+        assert!(shown.positions[i].distance(world.particles().position[i]) < 1e-6, "{i}");
+    }
+}
