@@ -2,6 +2,7 @@
 
 use crate::sample::SampleError;
 use crate::shape::ShapeError;
+use crate::tetra::TetraError;
 use phyxel::WorldError;
 use std::fmt;
 use std::path::PathBuf;
@@ -98,6 +99,14 @@ pub enum BuildError {
         body: String,
         /// What is wrong.
         source: SampleError,
+    },
+    /// A body whose shape cannot be cut into tetrahedra.
+    #[error("body \"{body}\": {source}")]
+    Tetra {
+        /// Its name.
+        body: String,
+        /// What is wrong.
+        source: TetraError,
     },
     /// A body whose surface cannot be made.
     #[error("skin of body \"{body}\": {source}; change `skin.{key}`, or use skin = {{ kind = \"particles\" }}")]

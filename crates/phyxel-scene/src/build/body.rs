@@ -1,14 +1,16 @@
 //! Bodies: filling shapes, settings of models, skins.
 
+use super::tetra::tetrahedra;
 use crate::error::BuildError;
 use crate::mesh::TriangleMesh;
 use crate::sample::{Random, fill_cells, sample, spread};
 use crate::scene::{BodyDescription, ClusterPlan, Deformation, ModelDescription, SkinDescription};
 use crate::shape::{Bounds, Placement, Shape};
+use crate::tetra::Reading;
 use glam::Vec3;
 use phyxel::body::{NewBody, Pose};
 use phyxel::model::shape::{Clusters, ShapeSettings};
-use phyxel::model::{ModelSettings, SpringSettings};
+use phyxel::model::{ModelSettings, SpringSettings, TetraSettings};
 use phyxel::skin::{Isosurface, Skin, SkinMesh};
 use std::sync::Arc;
 
@@ -62,6 +64,9 @@ pub(super) fn mould(
     warnings: &mut Vec<String>,
 ) -> Result<Mould, BuildError> {
     let seed = random.next_u64();
+    if let ModelDescription::Tetra { mesh, settings } = &body.model {
+        return mould_tetrahedra(body, (mesh.as_deref(), settings), (seed, limit), warnings);
+    }
     let Some(shape) = scaled_shape(body) else { return Ok(Mould::without_shape(body)) };
     let failed = |source| BuildError::Sampling { body: body.name.clone(), source };
     let (filled, model) = match &body.model {
@@ -69,25 +74,51 @@ pub(super) fn mould(
             let (filled, cells) = fill_cells(&shape, cell.unwrap_or([body.spacing; 3]), limit).map_err(failed)?;
             (filled, ModelSettings::Spring(SpringSettings { cells: Arc::new(cells), ..(**settings).clone() }))
         }
-        ModelDescription::Continuum(_) | ModelDescription::Crystal(_) | ModelDescription::Shape { .. } => {
+        ModelDescription::Continuum(_)
+        | ModelDescription::Crystal(_)
+        | ModelDescription::Shape { .. }
+        | ModelDescription::Tetra { .. } => {
             let filled = sample(&shape, body.sampler, body.spacing, seed, limit).map_err(failed)?;
             (filled, model_settings(&body.model, shape.bounds()))
         }
     };
-    let held = samples_in(&filled.positions, &body.held, body.place.scale);
+    Ok(Mould {
+        model,
+        held: held_samples(body, &filled.positions, warnings),
+        skin: make_skin(body, Some(&shape), seed, limit)?,
+        start: bend(&filled.positions, &body.deform),
+        samples: filled.positions,
+        volume: filled.volume,
+    })
+}
+
+/// Numbers of the samples in the held regions of a body.
+fn held_samples(body: &BodyDescription, samples: &[Vec3], warnings: &mut Vec<String>) -> Vec<u32> {
+    let held = samples_in(samples, &body.held, body.place.scale);
     if held.is_empty() && !body.held.is_empty() {
         warnings.push(format!(
             "body \"{}\": no particle lies in its held regions; they are in the body's own frame",
             body.name
         ));
     }
+    held
+}
+
+/// Cuts a body into tetrahedra, or takes those of its file, and prepares what its copies share.
+fn mould_tetrahedra(
+    body: &BodyDescription,
+    (file, settings): (Option<&Reading>, &TetraSettings),
+    (seed, limit): (u64, usize),
+    warnings: &mut Vec<String>,
+) -> Result<Mould, BuildError> {
+    let mesh = tetrahedra(body, file, warnings)?;
     Ok(Mould {
-        model,
-        skin: make_skin(body, &shape, seed, limit)?,
-        start: bend(&filled.positions, &body.deform),
-        samples: filled.positions,
-        volume: filled.volume,
-        held,
+        volume: mesh.volume(),
+        model: ModelSettings::Tetra(TetraSettings { elements: Arc::new(mesh.elements), ..settings.clone() }),
+        held: held_samples(body, &mesh.positions, warnings),
+        skin: make_skin(body, scaled_shape(body).as_ref(), seed, limit)?,
+        start: bend(&mesh.positions, &body.deform),
+        samples: mesh.positions,
     })
 }
 
@@ -144,6 +175,7 @@ fn model_settings(model: &ModelDescription, bounds: Option<Bounds>) -> ModelSett
             })
         }
         ModelDescription::Spring { settings, .. } => ModelSettings::Spring((**settings).clone()),
+        ModelDescription::Tetra { settings, .. } => ModelSettings::Tetra((**settings).clone()),
     }
 }
 
@@ -159,7 +191,7 @@ pub(super) fn plan_clusters(plan: ClusterPlan, bounds: Option<Bounds>) -> Cluste
     }
 }
 
-/// A skin that is found around particles; `None` for one that is carried along.
+/// A skin that needs nothing but particles; `None` for a surface that is carried along.
 fn loose_skin(body: &BodyDescription) -> Option<Skin> {
     match &body.skin {
         SkinDescription::Particles => Some(Skin::Particles),
@@ -168,13 +200,16 @@ fn loose_skin(body: &BodyDescription) -> Option<Skin> {
             let (cell, smoothing) = (cell.unwrap_or(usual.cell), smoothing.unwrap_or(usual.smoothing));
             Some(Skin::Isosurface(Isosurface { cell, smoothing }))
         }
+        SkinDescription::Faces => Some(Skin::Faces),
         SkinDescription::Mesh { .. } | SkinDescription::Surfels { .. } => None,
     }
 }
 
-fn make_skin(body: &BodyDescription, shape: &Shape, seed: u64, limit: usize) -> Result<Skin, BuildError> {
+fn make_skin(body: &BodyDescription, shape: Option<&Shape>, seed: u64, limit: usize) -> Result<Skin, BuildError> {
     match &body.skin {
-        SkinDescription::Particles | SkinDescription::Isosurface { .. } => Ok(loose_skin(body).unwrap_or_default()),
+        SkinDescription::Particles | SkinDescription::Isosurface { .. } | SkinDescription::Faces => {
+            Ok(loose_skin(body).unwrap_or_default())
+        }
         SkinDescription::Mesh { mesh, cell } => {
             let surface = carried_surface(body, shape, mesh.as_deref(), ("cell", *cell))?;
             Ok(Skin::Mesh(Arc::new(SkinMesh { positions: surface.positions, triangles: surface.triangles })))
@@ -196,7 +231,7 @@ fn detail_of(body: &BodyDescription) -> f32 {
 /// The surface that a body carries along: a mesh, or the surface of its shape with details of a size that a key says, m.
 fn carried_surface(
     body: &BodyDescription,
-    shape: &Shape,
+    shape: Option<&Shape>,
     mesh: Option<&TriangleMesh>,
     (key, detail): (&'static str, Option<f32>),
 ) -> Result<TriangleMesh, BuildError> {
@@ -206,5 +241,6 @@ fn carried_surface(
         return Ok(mesh);
     }
     let failed = |source| BuildError::Skin { body: body.name.clone(), key, source };
+    let Some(shape) = shape else { return Ok(TriangleMesh::default()) };
     shape.surface(detail.unwrap_or(detail_of(body))).map_err(failed)
 }

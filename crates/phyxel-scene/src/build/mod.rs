@@ -10,10 +10,11 @@ mod obstacle;
 mod overlap;
 #[cfg(test)]
 mod tests;
+mod tetra;
 
 use crate::error::BuildError;
 use crate::sample::{Random, estimate};
-use crate::scene::{Action, BodyDescription, Event, Scene};
+use crate::scene::{Action, BodyDescription, Event, ModelDescription, Scene};
 use body::Mould;
 use phyxel::World;
 use phyxel::material::Material;
@@ -101,13 +102,19 @@ impl Scene {
         let mut bodies = Vec::with_capacity(self.bodies.len());
         for body in &self.bodies {
             let mut one = 0;
-            if let Some(shape) = body::scaled_shape(body) {
+            if let ModelDescription::Tetra { mesh: Some(file), .. } = &body.model {
+                one = file.mesh.positions.len() as u64;
+            } else if let Some(shape) = body::scaled_shape(body) {
                 if shape.bounds().is_none() {
                     let source = crate::sample::SampleError::Unbounded;
                     return Err(BuildError::Sampling { body: body.name.clone(), source });
                 }
                 // Casting saturates, and no limit is that large.
-                one = estimate(&shape, body.sampler, body.spacing).ceil() as u64;
+                let count = match body.model.kind() {
+                    ModelKind::Tetra => tetra::estimate(&shape, body.spacing),
+                    _ => estimate(&shape, body.sampler, body.spacing),
+                };
+                one = count.ceil() as u64;
             }
             let pours = self.emitters.iter().map(|it| &it.emitter).filter(|emitter| body.makes(&emitter.body));
             let poured = pours.map(|emitter| flow::estimate(emitter, body, self.duration));

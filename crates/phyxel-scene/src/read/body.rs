@@ -8,6 +8,7 @@ use super::lattice::read_lattice;
 use super::quantity::Quantity;
 use super::read_name;
 use super::shape::{Files, read_placement, read_shape};
+use super::tetra::read_tetra;
 use crate::document::Value;
 use crate::mesh::TriangleMesh;
 use crate::sample::Sampler;
@@ -31,18 +32,25 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
     let material = reader.need("material", || "the name of a material or of a preset".into());
     let material = material.and_then(|field| field.text());
     let kind = read_model_kind(&mut reader);
-    let model = read_model(&mut reader, kind);
-    let grows = matches!(&model, Some(ModelDescription::Crystal(settings)) if settings.phase == phyxel::particles::Phase::Fluid);
-    let shape = read_body_shape(&mut reader, grows, files);
-    let spacing = reader.need_number("spacing", Quantity::positive("m"));
+    let model = read_model(&mut reader, kind, files);
+    let meshed = meshed_edge(model.as_ref());
+    let shape = read_body_shape(&mut reader, model.as_ref(), files);
     let sampler = reader.field("sampler").and_then(|field| read_sampler(&field, kind));
     let place = reader.field("place").and_then(|field| read_placement(&field));
+    let spacing = match meshed {
+        Some(edge) => {
+            let usual = edge * place.as_ref().map_or(1.0, |place| place.scale);
+            Some(reader.number("spacing", Quantity::positive("m")).unwrap_or(usual))
+        }
+        None => reader.need_number("spacing", Quantity::positive("m")),
+    };
     let deform = reader.items("deform").iter().map(read_deformation).collect::<Vec<_>>();
     let velocity = reader.vector("velocity", Quantity::any("m/s"));
     let spin = reader.vector("spin", Quantity::any("rad/s"));
     let temperature = reader.number("temperature", Quantity::any("temperature"));
     let radius = reader.number("radius", Quantity::positive("m"));
-    let skin = reader.field("skin").and_then(|field| read_skin(&field, spacing, kind, files));
+    let wearer = Wearer { model: kind, spacing, is_meshed: meshed.is_some() };
+    let skin = reader.field("skin").and_then(|field| read_skin(&field, &wearer, files));
     let held = reader.items("held").iter().map(|item| read_shape(item, files)).collect::<Vec<_>>();
     let self_contact = reader.flag("self_contact");
     let copies = reader.field("copies").and_then(|field| read_copies(&field, files));
@@ -80,6 +88,10 @@ fn read_sampler(field: &Field, kind: Option<ModelKind>) -> Option<Sampler> {
         field.object(format!("is \"{word}\", but a body of springs is a lattice; leave the sampler out"));
         return None;
     }
+    if kind == Some(ModelKind::Tetra) {
+        field.object("is given, but tetrahedra have their own way to fill a shape; leave the sampler out");
+        return None;
+    }
     Some(sampler)
 }
 
@@ -102,10 +114,23 @@ fn read_deformation(field: &Field) -> Option<Deformation> {
     Some(Deformation { axis: axis?, by: by?, amount: amount? })
 }
 
-/// The shape of a body; one that `grows` may have none.
-fn read_body_shape(reader: &mut Reader, grows: bool, files: &mut Files) -> Option<Option<Shape>> {
-    if grows && !reader.has("shape") {
+/// Mean length of the edges of tetrahedra from a file, m.
+fn meshed_edge(model: Option<&ModelDescription>) -> Option<f32> {
+    let Some(ModelDescription::Tetra { mesh: Some(reading), .. }) = model else { return None };
+    Some(reading.mesh.mean_edge())
+}
+
+/// The shape of a body; a fluid that grows may have none, and tetrahedra of a file have their own.
+fn read_body_shape(reader: &mut Reader, model: Option<&ModelDescription>, files: &mut Files) -> Option<Option<Shape>> {
+    let grows =
+        matches!(model, Some(ModelDescription::Crystal(settings)) if settings.phase == phyxel::particles::Phase::Fluid);
+    let is_meshed = meshed_edge(model).is_some();
+    if (grows || is_meshed) && !reader.has("shape") {
         return Some(None);
+    }
+    if is_meshed {
+        reader.object("has both a shape and tetrahedra of a file (tetra.path); leave one of them out");
+        return None;
     }
     let shape = reader.need("shape", || "a shape".into()).and_then(|field| read_shape(&field, files));
     if let Some(Shape::Plane { .. }) = shape {
@@ -117,14 +142,15 @@ fn read_body_shape(reader: &mut Reader, grows: bool, files: &mut Files) -> Optio
 
 /// Settings of a model stand in a table of their own: `matching` for shape matching, because a body's `shape` is
 /// its geometry, and `lattice` for springs.
-fn read_model(reader: &mut Reader, kind: Option<ModelKind>) -> Option<ModelDescription> {
+fn read_model(reader: &mut Reader, kind: Option<ModelKind>, files: &Files) -> Option<ModelDescription> {
     let tables = [
         ("continuum", ModelKind::Continuum),
         ("crystal", ModelKind::Crystal),
         ("matching", ModelKind::Shape),
         ("lattice", ModelKind::Spring),
+        ("tetra", ModelKind::Tetra),
     ];
-    let [continuum, crystal, matching, lattice] = tables.map(|(table, owner)| {
+    let [continuum, crystal, matching, lattice, tetra] = tables.map(|(table, owner)| {
         let field = reader.field(table)?;
         if kind.is_some_and(|kind| kind != owner) {
             field.object(format!("holds settings of the model \"{}\", which this body does not use", owner.name()));
@@ -154,6 +180,11 @@ fn read_model(reader: &mut Reader, kind: Option<ModelKind>) -> Option<ModelDescr
             let usual = ModelDescription::Spring { cell: None, settings: Box::default() };
             Some(lattice.and_then(|field| read_lattice(&field)).unwrap_or(usual))
         }
+        ModelKind::Tetra => match tetra {
+            // Without its file a body has no form.
+            Some(field) => read_tetra(&field, files),
+            None => Some(ModelDescription::Tetra { mesh: None, settings: Box::default() }),
+        },
     }
 }
 
@@ -235,20 +266,25 @@ const FINEST: f32 = 0.1;
 /// Most rounds of smoothing of an isosurface.
 const MOST_SMOOTHING: u32 = 100;
 
-/// `{ kind = "particles" }`, `{ kind = "mesh", path = "fine.obj", cell = 0.01 }`,
-/// `{ kind = "isosurface", cell = 0.01, smoothing = 8 }` or `{ kind = "surfels", path = "fine.obj", spacing = 0.01 }`.
-fn read_skin(
-    field: &Field,
-    spacing: Option<f32>,
+/// What a skin has to suit.
+struct Wearer {
     model: Option<ModelKind>,
-    files: &mut Files,
-) -> Option<SkinDescription> {
+    spacing: Option<f32>,
+    /// Whether its form is that of tetrahedra from a file.
+    is_meshed: bool,
+}
+
+/// `{ kind = "particles" }`, `{ kind = "faces" }`, `{ kind = "mesh", path = "fine.obj", cell = 0.01 }`,
+/// `{ kind = "isosurface", cell = 0.01, smoothing = 8 }` or `{ kind = "surfels", path = "fine.obj", spacing = 0.01 }`.
+fn read_skin(field: &Field, wearer: &Wearer, files: &mut Files) -> Option<SkinDescription> {
+    let Wearer { model, spacing, is_meshed } = *wearer;
     #[derive(Clone, Copy)]
     enum Kind {
         Particles,
         Mesh,
         Isosurface,
         Surfels,
+        Faces,
     }
     let mut reader = field.table()?;
     let kinds = [
@@ -256,19 +292,30 @@ fn read_skin(
         ("mesh", Kind::Mesh),
         ("isosurface", Kind::Isosurface),
         ("surfels", Kind::Surfels),
+        ("faces", Kind::Faces),
     ];
-    let kind = match reader.need("kind", || "particles, mesh, isosurface or surfels".into()) {
+    let kind = match reader.need("kind", || "particles, mesh, isosurface, surfels or faces".into()) {
         Some(kind) => kind.choice("kind of skin", &kinds)?,
         None => Kind::Particles,
     };
     let cell = match kind {
-        Kind::Particles | Kind::Surfels => None,
+        Kind::Particles | Kind::Surfels | Kind::Faces => None,
         Kind::Mesh | Kind::Isosurface => reader.number("cell", Quantity::positive("m")),
     };
     match kind {
         Kind::Particles => {
             reader.finish();
             Some(SkinDescription::Particles)
+        }
+        Kind::Faces => {
+            reader.finish();
+            if let Some(model) = model.filter(|model| *model != ModelKind::Tetra) {
+                let name = model.name();
+                field.object(format!(
+                    "is \"faces\", which only the model \"tetra\" has, and this body has \"{name}\"; use \"isosurface\""
+                ));
+            }
+            Some(SkinDescription::Faces)
         }
         Kind::Mesh => {
             if model == Some(ModelKind::Spring) {
@@ -278,6 +325,9 @@ fn read_skin(
                 field.object("is a mesh, which a crystal cannot carry, as its neighbours change; use \"isosurface\"");
             }
             let mesh = read_carried(reader, files)?;
+            if mesh.is_none() && is_meshed {
+                field.object("is a mesh without a path, but tetrahedra of a file have no shape to take it from; use \"faces\", or give a path");
+            }
             Some(SkinDescription::Mesh { mesh, cell })
         }
         Kind::Isosurface => {
@@ -298,7 +348,11 @@ fn read_skin(
         Kind::Surfels => {
             if let Some(model) = model.filter(|model| *model != ModelKind::Continuum) {
                 let name = model.name();
-                let remedy = if model == ModelKind::Shape { "\"mesh\" or \"isosurface\"" } else { "\"isosurface\"" };
+                let remedy = match model {
+                    ModelKind::Shape => "\"mesh\" or \"isosurface\"",
+                    ModelKind::Tetra => "\"mesh\" or \"faces\"",
+                    _ => "\"isosurface\"",
+                };
                 field.object(format!(
                     "is \"surfels\", which only the model \"continuum\" carries, and this body has \"{name}\"; use {remedy}"
                 ));

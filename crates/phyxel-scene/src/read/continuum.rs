@@ -30,7 +30,7 @@ pub(super) fn read_continuum(field: &Field) -> Option<ModelDescription> {
 }
 
 /// Six rows of six numbers, Pa, for a material that takes work for every strain.
-fn read_stiffness(field: &Field) -> Option<[[f32; 6]; 6]> {
+pub(super) fn read_stiffness(field: &Field) -> Option<[[f32; 6]; 6]> {
     let rows = field.items()?;
     let mut matrix = [[0.0; 6]; 6];
     let shape = "but must be six rows of six numbers (Pa): stresses xx, yy, zz, yz, xz, xy from three stretches and three shears";

@@ -49,6 +49,15 @@ const BODY: Tree = Tree::Table(&[
     ("strain_max", Tree::Leaf),
     ("solver_rounds", Tree::Leaf),
     ("degenerate", Tree::Leaf),
+    (
+        "tetrahedra",
+        Tree::Table(&[
+            ("count", Tree::Leaf),
+            ("least_angle", Tree::Leaf),
+            ("greatest_angle", Tree::Leaf),
+            ("mirrored", Tree::Leaf),
+        ]),
+    ),
     ("broken", Tree::Leaf),
     ("merged", Tree::Leaf),
     (

@@ -31,6 +31,9 @@ mod shape;
 mod target;
 #[cfg(test)]
 mod tests;
+mod tetra;
+#[cfg(test)]
+mod tetra_tests;
 pub(crate) mod words;
 
 pub(crate) use cursor::{Problems, Reader};

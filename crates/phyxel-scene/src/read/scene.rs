@@ -16,6 +16,7 @@ use crate::document::{Node, Table, Value};
 use crate::presets;
 use crate::scene::{BodyDescription, Camera, Scene, StepDescription, VERSION};
 use phyxel::material::Material;
+use phyxel::model::ModelKind;
 use phyxel::world::Settings;
 use std::collections::HashMap;
 use std::path::Path;
@@ -207,7 +208,8 @@ fn check_growth(fields: &[Field], bodies: &[Option<BodyDescription>], emitters: 
         names.any(|name| body.makes(name))
     };
     for (field, body) in fields.iter().zip(bodies) {
-        if body.as_ref().is_some_and(|body| body.shape.is_none() && !named(body)) {
+        let is_open = |body: &&BodyDescription| body.shape.is_none() && body.model.kind() == ModelKind::Crystal;
+        if body.as_ref().filter(is_open).is_some_and(|body| !named(body)) {
             field.object("has no shape, and no emitter pours into it; give it a shape, or an emitter that names it");
         }
     }

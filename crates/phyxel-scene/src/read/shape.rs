@@ -4,6 +4,7 @@ use super::cursor::{Field, Reader};
 use super::quantity::Quantity;
 use crate::mesh::{MeshSolid, TriangleMesh, read as read_mesh_file};
 use crate::shape::{Placement, Shape};
+use crate::tetra::{Reading, read as read_tetrahedra};
 use glam::Vec3;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,11 @@ impl Files {
     pub fn mesh(&self, field: &Field) -> Option<TriangleMesh> {
         let name = field.text()?;
         read_mesh_file(&self.folder.join(name)).map_err(|error| field.object(format!("\"{name}\": {error}"))).ok()
+    }
+
+    /// The tetrahedra in the file that a field names.
+    pub fn tetrahedra(&self, field: &Field) -> Option<Reading> {
+        read_tetrahedra(&self.folder.join(field.text()?)).map_err(|error| field.object(error.to_string())).ok()
     }
 
     /// The solid that the mesh in the file that a field names encloses.

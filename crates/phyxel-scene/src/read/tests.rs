@@ -166,18 +166,18 @@ fn closed_choices_list_their_words() {
         ]
     );
     let tetra = problems(
-        "[[bodies]]\nname = 'a'\nmodel = 'tetra'\nmaterial = 'wax'\nspacing = 1\nshape = { kind = 'sphere', radius = 2 }",
+        "[[bodies]]\nname = 'a'\nmodel = 'foam'\nmaterial = 'wax'\nspacing = 1\nshape = { kind = 'sphere', radius = 2 }",
     );
     assert_eq!(
         tetra,
         [
-            "scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"tetra\" (known: continuum, crystal, shape, spring)"
+            "scenes/x.toml:5: bodies[0] \"a\".model: there is no model \"foam\" (known: continuum, crystal, shape, spring, tetra)"
         ]
     );
     assert_eq!(
         body_problems("skin = { kind = 'fur' }"),
         [
-            "scenes/x.toml:9: bodies[0] \"goop\".skin.kind: there is no kind of skin \"fur\" (known: particles, mesh, isosurface, surfels)"
+            "scenes/x.toml:9: bodies[0] \"goop\".skin.kind: there is no kind of skin \"fur\" (known: particles, mesh, isosurface, surfels, faces)"
         ]
     );
     assert_eq!(
@@ -365,7 +365,7 @@ fn expectations_are_checked_against_what_frames_say() {
     for (lines, message) in [
         (
             "what = 'bodies.goop.center.1'\nabove = 1",
-            "expect[0].what: there is no quantity \"center\"; did you mean \"centre\"? (known: model, particles, pieces, centre, bounds, velocity, temperature, strain_max, solver_rounds, degenerate, broken, merged, skin)",
+            "expect[0].what: there is no quantity \"center\"; did you mean \"centre\"? (known: model, particles, pieces, centre, bounds, velocity, temperature, strain_max, solver_rounds, degenerate, tetrahedra, broken, merged, skin)",
         ),
         (
             "what = 'bodies.gop.centre.1'\nabove = 1",

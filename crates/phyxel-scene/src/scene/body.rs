@@ -3,9 +3,10 @@
 use crate::mesh::TriangleMesh;
 use crate::sample::Sampler;
 use crate::shape::{Placement, Shape};
+use crate::tetra::Reading;
 use glam::Vec3;
 use phyxel::model::shape::ShapeMode;
-use phyxel::model::{ContinuumSettings, CrystalSettings, ModelKind, SpringSettings};
+use phyxel::model::{ContinuumSettings, CrystalSettings, ModelKind, SpringSettings, TetraSettings};
 use std::sync::Arc;
 
 /// A body, or many of a kind.
@@ -17,7 +18,7 @@ pub struct BodyDescription {
     pub model: ModelDescription,
     /// Name of a material of the scene.
     pub material: String,
-    /// Its form in its own frame; a fluid that an emitter pours in may have none.
+    /// Its form in its own frame; a fluid that an emitter pours in may have none, and tetrahedra from a file have their own.
     pub shape: Option<Shape>,
     /// Distance of its particles, m.
     pub spacing: f32,
@@ -33,7 +34,7 @@ pub struct BodyDescription {
     pub spin: Vec3,
     /// Temperature at the start, in the scene's scale.
     pub temperature: f32,
-    /// Radius of the contact spheres, m; half the spacing if `None`.
+    /// Radius of the contact spheres, m; half the spacing if `None`, 0.3 of it for tetrahedra.
     pub radius: Option<f32>,
     /// How it is shown.
     pub skin: SkinDescription,
@@ -150,6 +151,13 @@ pub enum ModelDescription {
         /// Everything else; its cells are found when the shape is filled.
         settings: Box<SpringSettings>,
     },
+    /// Tetrahedra.
+    Tetra {
+        /// Those of a file; `None` cuts the shape into them.
+        mesh: Option<Arc<Reading>>,
+        /// Everything else; its elements are found when the body is made.
+        settings: Box<TetraSettings>,
+    },
 }
 
 impl ModelDescription {
@@ -160,6 +168,7 @@ impl ModelDescription {
             Self::Crystal(_) => ModelKind::Crystal,
             Self::Shape { .. } => ModelKind::Shape,
             Self::Spring { .. } => ModelKind::Spring,
+            Self::Tetra { .. } => ModelKind::Tetra,
         }
     }
 }
@@ -195,6 +204,8 @@ pub enum SkinDescription {
         /// Rounds of smoothing; a usual number if `None`.
         smoothing: Option<u32>,
     },
+    /// The outer faces of its tetrahedra.
+    Faces,
     /// Points with normals, spread over a surface that it carries along.
     Surfels {
         /// A mesh in the body's own frame; `None` takes the surface of its shape.

@@ -21,7 +21,7 @@ pub use read::{Format, Reading, Source, read, read_bytes};
 
 use crate::mesh::TriangleMesh;
 use glam::{DVec3, Vec3};
-use phyxel::parallel;
+use phyxel::{Real, parallel};
 
 /// Elements handled by one task.
 const GRAIN: usize = 4096;
@@ -55,6 +55,16 @@ impl TetraMesh {
     /// Volume of all elements, m3.
     pub fn volume(&self) -> f64 {
         (0..self.elements.len()).map(|element| self.element_volume(element)).sum()
+    }
+
+    /// Mean length of the edges of elements, m; edges count once for each element.
+    pub fn mean_edge(&self) -> Real {
+        let edges = |element: usize| {
+            let [a, b, c, d] = self.corners(element);
+            [b - a, c - a, d - a, c - b, d - b, d - c].into_iter().map(DVec3::length).sum::<f64>()
+        };
+        let sum: f64 = (0..self.elements.len()).map(edges).sum();
+        (sum / (6 * self.elements.len().max(1)) as f64) as Real
     }
 
     /// The faces of a single element, as triangles that face outwards. Only nodes on the surface are kept, in order.
