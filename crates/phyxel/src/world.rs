@@ -334,6 +334,14 @@ impl World {
         })
     }
 
+    /// The model of tetrahedra, if a body uses it.
+    pub fn tetra_model(&self) -> Option<&crate::model::TetraModel> {
+        self.models.iter().find_map(|model| match model {
+            Model::Tetra(tetra) => Some(tetra),
+            Model::Continuum(_) | Model::Crystal(_) | Model::Shape(_) | Model::Spring(_) => None,
+        })
+    }
+
     /// Number of the body with a name.
     pub fn body_named(&self, name: &str) -> Result<BodyId, WorldError> {
         let known = || self.bodies.iter().filter(|body| !body.removed).map(|body| body.name.as_str());

@@ -9,6 +9,7 @@ mod limits;
 mod picture;
 mod shape;
 mod spring;
+mod tetra;
 
 use phyxel::{StepError, World, parallel};
 use serde::Serialize;
@@ -80,7 +81,7 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 14] = [
+pub const ALL: [Benchmark; 15] = [
     Benchmark {
         name: "phyxels-source",
         about: "200 and 400 phyxels under skins of 10,000 and 20,000 vertices, explicit and implicit (the source's table 1)",
@@ -132,6 +133,11 @@ pub const ALL: [Benchmark; 14] = [
         name: "molecules",
         about: "forces between 1,000 to 100,000 molecules: cut-off and tree against the exact sum",
         run: spring::molecules,
+    },
+    Benchmark {
+        name: "tetra-step",
+        about: "explicit and implicit steps of a block of 40,000 tetrahedra (the size of the source's largest)",
+        run: tetra::steps,
     },
     Benchmark {
         name: "picture",
