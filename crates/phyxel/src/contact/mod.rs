@@ -22,7 +22,7 @@ use phyxel_laws::contact::Pace;
 const PUSH_RADII_PER_SECOND: Real = 20.0;
 
 /// How a contact of a particle of this radius is paced.
-fn pace(context: &StepContext, radius: Real) -> Pace {
+pub(crate) fn pace(context: &StepContext, radius: Real) -> Pace {
     Pace {
         dt: context.dt,
         // What gravity adds in two steps is rest, not impact.

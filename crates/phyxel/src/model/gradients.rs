@@ -12,32 +12,34 @@ const TOLERANCE: f64 = 1e-4;
 const MOST_ROUNDS: u32 = 400;
 
 /// A symmetric, positive system of equations.
-pub(super) struct Equations<'a, H> {
+pub(super) struct Equations<'a, F> {
     /// The right side.
     pub right: &'a [Vec3],
-    /// Inverses of the blocks on the diagonal of the matrix, nothing for those that are held.
+    /// Inverses of the blocks on the diagonal of the matrix.
     pub guide: &'a [Mat3],
-    /// Which of the unknowns stay as they are.
-    pub held: H,
+    /// What is left of a change of an unknown: nothing of one that is held, what is along a wall of one that is at it.
+    pub free: F,
+    /// What was left at the start of a search before, in which less was known; nothing without.
+    pub before: f64,
 }
 
-impl<H: Fn(usize) -> bool> Equations<'_, H> {
-    /// Betters a guess until it solves them, with what multiplies the matrix; the rounds that took.
-    pub fn solve(&self, solution: &mut [Vec3], mut multiply: impl FnMut(&[Vec3], &mut [Vec3])) -> u32 {
+impl<F: Fn(usize, Vec3) -> Vec3 + Sync> Equations<'_, F> {
+    /// Betters a guess until it solves them, with what multiplies the matrix; the rounds that took, and what was left at the start.
+    pub fn solve(&self, solution: &mut [Vec3], mut multiply: impl FnMut(&[Vec3], &mut [Vec3])) -> (u32, f64) {
         let count = solution.len();
-        let free = |i: usize, x: Vec3| if (self.held)(i) { Vec3::ZERO } else { x };
         let mut product = vec![Vec3::ZERO; count];
         multiply(solution, &mut product);
-        let mut left: Vec<Vec3> = (0..count).map(|i| free(i, self.right[i] - product[i])).collect();
-        let mut better = apply(self.guide, &left);
+        let mut left: Vec<Vec3> = (0..count).map(|i| (self.free)(i, self.right[i] - product[i])).collect();
+        let mut better = self.guided(&left);
         let mut way = better.clone();
         let mut size = dot(&left, &better);
-        let wanted = TOLERANCE * TOLERANCE * size;
+        let start = size;
+        let wanted = TOLERANCE * TOLERANCE * size.max(self.before);
         let mut rounds = 0;
         while size > wanted && size.is_finite() && rounds < MOST_ROUNDS {
             rounds += 1;
             multiply(&way, &mut product);
-            product.iter_mut().enumerate().for_each(|(i, x)| *x = free(i, *x));
+            product.iter_mut().enumerate().for_each(|(i, x)| *x = (self.free)(i, *x));
             let slope = dot(&way, &product);
             if slope <= 0.0 {
                 break;
@@ -47,7 +49,7 @@ impl<H: Fn(usize) -> bool> Equations<'_, H> {
                 solution[i] += step * way[i];
                 left[i] -= step * product[i];
             }
-            better = apply(self.guide, &left);
+            better = self.guided(&left);
             let next = dot(&left, &better);
             let keep = (next / size) as Real;
             for i in 0..count {
@@ -55,12 +57,12 @@ impl<H: Fn(usize) -> bool> Equations<'_, H> {
             }
             size = next;
         }
-        rounds
+        (rounds, start)
     }
-}
 
-fn apply(blocks: &[Mat3], vector: &[Vec3]) -> Vec<Vec3> {
-    parallel::map(vector.len(), GRAIN, |i| blocks[i] * vector[i])
+    fn guided(&self, left: &[Vec3]) -> Vec<Vec3> {
+        parallel::map(left.len(), GRAIN, |i| (self.free)(i, self.guide[i] * left[i]))
+    }
 }
 
 fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {

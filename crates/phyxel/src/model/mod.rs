@@ -278,7 +278,7 @@ impl Model {
             Self::Crystal(model) => model.advance_velocities(particles, before, walls, context),
             Self::Shape(shape) => shape.advance_velocities(particles, before, context),
             Self::Spring(spring) => spring.advance_velocities(particles, before, context),
-            Self::Tetra(tetra) => tetra.advance_velocities(bodies, materials, particles, before, context),
+            Self::Tetra(tetra) => tetra.advance_velocities((bodies, materials), particles, before, walls, context),
         }
     }
 

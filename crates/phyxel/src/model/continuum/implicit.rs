@@ -50,8 +50,9 @@ impl Field {
             (0..count).map(|i| if held(i) { start.velocities[i] } else { start.velocities[i] + fall }).collect();
         let right = |i: usize| start.masses[i] * (start.velocities[i] + fall) + start.forces[i] * start.dt;
         let right: Vec<Vec3> = (0..count).map(right).collect();
-        let equations = Equations { right: &right, guide: &blocks, held };
-        let rounds = equations.solve(&mut solution, |x, product| self.multiply(&mut linear, start, x, product));
+        let free = |i: usize, x: Vec3| if held(i) { Vec3::ZERO } else { x };
+        let equations = Equations { right: &right, guide: &blocks, free, before: 0.0 };
+        let (rounds, _) = equations.solve(&mut solution, |x, product| self.multiply(&mut linear, start, x, product));
         (solution, rounds)
     }
 

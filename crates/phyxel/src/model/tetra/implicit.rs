@@ -5,12 +5,16 @@
 
 use super::body::Tetras;
 use super::net::{GRAIN, Matters, Net};
+use super::walls::AtWall;
 use crate::Real;
 use crate::model::gradients::Equations;
 use crate::parallel;
 use glam::{Mat3, Vec3};
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::tetra::{Blocks, blocks};
+
+/// How often velocities are looked for with walls at most.
+const TRIES: u32 = 4;
 
 /// What a step starts from.
 pub(super) struct Start<'a> {
@@ -22,6 +26,14 @@ pub(super) struct Start<'a> {
     pub dt: Real,
     /// Damping in proportion to mass, 1/s.
     pub drag: Real,
+    /// Farthest that a node may be meant to go into a wall, m.
+    pub far: Real,
+}
+
+/// What a step ends with.
+pub(super) struct End {
+    pub velocities: Vec<Vec3>,
+    pub rounds: u32,
 }
 
 /// The system of a body.
@@ -37,28 +49,81 @@ struct System<'a> {
 }
 
 impl Net {
-    /// Velocities at the end of a step from where [`place`](Self::place) has put the nodes, and the rounds it took; those that are
-    /// held stay as they are.
+    /// Velocities at the end of a step from where [`place`](Self::place) has put the nodes; those that are held stay as they are.
+    ///
+    /// Nodes that would go into a wall are told by `find_walls`. They are stopped, and velocities looked for again, until every wall
+    /// pushes. What walls do is put on the velocities of these nodes alone, into the wall: so contact finds it there, takes just
+    /// that away and has the right friction. (Left to contact alone, the lightest nodes would carry the body by going far
+    /// ahead of it.)
     pub fn solve(
         &mut self,
-        body: usize,
-        tetras: &Tetras,
+        (body, tetras): (usize, &Tetras),
         matters: &Matters,
         start: &Start,
         held: impl Fn(usize) -> bool + Sync,
-    ) -> (Vec<Vec3>, u32) {
+        find_walls: impl FnOnce(&[Vec3]) -> Vec<Option<AtWall>>,
+    ) -> End {
         let count = start.masses.len();
         let stiff = start.dt * (start.dt + matters.matter.damping);
         let system = System { body, tetras, matters, start, stiff, heavy: 1.0 + start.dt * start.drag };
-        let guide = self.find_guide(&system, &held);
+        let guide = self.find_guide(&system);
         let fall = start.gravity * start.dt;
         let fallen = |i: usize| if held(i) { start.velocities[i] } else { start.velocities[i] + fall };
         let right = |i: usize| start.masses[i] * (start.velocities[i] + fall) + start.forces[i] * start.dt;
         let mut solution: Vec<Vec3> = (0..count).map(fallen).collect();
         let right: Vec<Vec3> = (0..count).map(right).collect();
-        let equations = Equations { right: &right, guide: &guide, held };
-        let rounds = equations.solve(&mut solution, |x, product| self.multiply(&system, x, product));
-        (solution, rounds)
+        let free = |i: usize, x: Vec3| if held(i) { Vec3::ZERO } else { x };
+        let equations = Equations { right: &right, guide: &guide, free, before: 0.0 };
+        let (mut rounds, before) = equations.solve(&mut solution, |x, product| self.multiply(&system, x, product));
+        let mut walls = find_walls(&solution);
+        walls.iter_mut().enumerate().filter(|(i, _)| held(*i)).for_each(|(_, wall)| *wall = None);
+        for _ in 0..TRIES {
+            if walls.iter().all(Option::is_none) {
+                break;
+            }
+            rounds += self.solve_at_walls(&system, (&right, &guide, before), &held, &walls, &mut solution);
+            let push = self.pushes(&system, &right, &solution);
+            let pulled = |i: &usize| walls[*i].is_some_and(|wall| wall.pulls(push[*i]));
+            let pulled: Vec<usize> = (0..walls.len()).filter(pulled).collect();
+            if pulled.is_empty() {
+                break;
+            }
+            pulled.into_iter().for_each(|i| walls[i] = None);
+        }
+        if walls.iter().any(Option::is_some) {
+            let push = self.pushes(&system, &right, &solution);
+            for (i, wall) in walls.iter().enumerate() {
+                let push = push[i] / start.masses[i];
+                solution[i] = wall.map_or(solution[i], |wall| wall.pressed(solution[i], push, start.far / start.dt));
+            }
+        }
+        End { velocities: solution, rounds }
+    }
+
+    /// Betters velocities of which some are as walls let them be; the rounds that took.
+    fn solve_at_walls(
+        &mut self,
+        system: &System,
+        (right, guide, before): (&[Vec3], &[Mat3], f64),
+        held: &(impl Fn(usize) -> bool + Sync),
+        walls: &[Option<AtWall>],
+        solution: &mut [Vec3],
+    ) -> u32 {
+        for (x, wall) in solution.iter_mut().zip(walls) {
+            *x = wall.map_or(*x, |wall| wall.stopped(*x));
+        }
+        let along = |i: usize, x: Vec3| walls[i].map_or(x, |wall| wall.along(x));
+        let free = |i: usize, x: Vec3| if held(i) { Vec3::ZERO } else { along(i, x) };
+        let equations = Equations { right, guide, free, before };
+        equations.solve(solution, |x, product| self.multiply(system, x, product)).0
+    }
+
+    /// Momentum that is needed for velocities beside what is known, kg m/s.
+    fn pushes(&mut self, system: &System, right: &[Vec3], velocities: &[Vec3]) -> Vec<Vec3> {
+        let mut push = vec![Vec3::ZERO; right.len()];
+        self.multiply(system, velocities, &mut push);
+        push.iter_mut().zip(right).for_each(|(push, right)| *push -= *right);
+        push
     }
 
     /// The matrix of the system times velocities.
@@ -75,7 +140,7 @@ impl Net {
     }
 
     /// Inverses of the blocks on the diagonal.
-    fn find_guide(&self, system: &System, held: &(impl Fn(usize) -> bool + Sync)) -> Vec<Mat3> {
+    fn find_guide(&self, system: &System) -> Vec<Mat3> {
         let System { body, tetras, matters, .. } = *system;
         let run = &self.runs[body];
         let found: Vec<Blocks> = parallel::map(tetras.rest.len(), GRAIN, |pack| {
@@ -87,9 +152,6 @@ impl Net {
         let rows = found.as_flattened().as_flattened();
         let first = 4 * WIDTH * run.packs.start;
         parallel::map(run.nodes.len(), GRAIN * WIDTH, |i| {
-            if held(i) {
-                return Mat3::ZERO;
-            }
             let mut sum = [0.0; 6];
             for &place in self.corners_of(run.nodes.start + i) {
                 let block = &rows[place as usize - first];

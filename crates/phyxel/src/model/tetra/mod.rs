@@ -12,17 +12,20 @@ mod settings;
 mod skin;
 mod state;
 mod surface;
+mod walls;
 mod warmth;
 
 pub(crate) use self::body::node_volumes;
 pub use self::settings::TetraSettings;
 
 use self::body::Tetras;
-use self::implicit::Start;
+use self::implicit::{End, Start};
 use self::net::{Matters, Net, Note};
 use self::skin::Binding;
+use self::walls::find_walls;
 use crate::Real;
 use crate::body::{Body, BodyId};
+use crate::contact::Walls;
 use crate::heat::Ways;
 use crate::material::Material;
 use crate::model::continuum::Integration;
@@ -178,10 +181,10 @@ impl TetraModel {
     /// `v += dt (g + f/m)`, or the solution for the end of the step.
     pub(crate) fn advance_velocities(
         &mut self,
-        bodies: &[Body],
-        materials: &[Material],
+        (bodies, materials): (&[Body], &[Material]),
         particles: &mut Particles,
         before: &[Vec3],
+        walls: &Walls,
         context: &StepContext,
     ) {
         let Some(derived) = &mut self.derived else { return };
@@ -189,7 +192,7 @@ impl TetraModel {
         for (number, (tetras, part)) in self.bodies.iter_mut().zip(parts).enumerate() {
             if part.implicit {
                 let material = &materials[bodies[tetras.id.0 as usize].material.0 as usize];
-                part.advance_implicitly((number, net), tetras, material, (particles, before), context);
+                part.advance_implicitly((number, net), tetras, material, (particles, before), walls, context);
             } else {
                 part.advance_explicitly(net.runs[number].particles.clone(), particles, before, context);
             }
@@ -261,6 +264,7 @@ impl Part {
         tetras: &mut Tetras,
         material: &Material,
         (particles, before): (&mut Particles, &[Vec3]),
+        walls: &Walls,
         context: &StepContext,
     ) {
         let range = net.runs[number].particles.clone();
@@ -271,10 +275,12 @@ impl Part {
             gravity: context.gravity,
             dt: context.dt,
             drag: self.drag,
+            far: particles.radius[range.clone()].iter().copied().fold(Real::INFINITY, Real::min),
         };
         let matters = Matters { matter: &self.matter, states: &self.states, damped: false };
         let held = |i: usize| particles.flags[range.start + i].has(Flags::HELD);
-        let (mut solution, rounds) = net.solve(number, tetras, &matters, &start, held);
+        let at_walls = |now: &[Vec3]| find_walls(walls, particles, range.clone(), now, context);
+        let End { velocities: mut solution, rounds } = net.solve((number, tetras), &matters, &start, held, at_walls);
         solution.iter_mut().enumerate().filter(|(i, _)| held(*i)).for_each(|(_, velocity)| *velocity = Vec3::ZERO);
         tetras.solves += 1;
         tetras.rounds += u64::from(rounds);
