@@ -5,6 +5,7 @@
 use phyxel::World;
 use phyxel::step::{StageTimes, step};
 use phyxel_scene::mesh::{Format, read_bytes};
+use phyxel_scene::tetra::{self, Source};
 use phyxel_scene::{BuildOptions, Scene, SkinDescription};
 use std::path::Path;
 
@@ -23,6 +24,15 @@ pub fn read(target: &str, bytes: &[u8]) -> bool {
         "ply" => read_mesh(Format::Ply, bytes),
         "stl" => read_mesh(Format::Stl, bytes),
         "gltf" => read_mesh(Format::Gltf, bytes),
+        "msh" => read_tetrahedra(Source::Msh(bytes)),
+        "vtk" => read_tetrahedra(Source::Vtk(bytes)),
+        "vtu" => read_tetrahedra(Source::Vtu(bytes)),
+        "tetgen" => {
+            // Two files, one after the other, with a zero between them.
+            let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+            let (nodes, rest) = bytes.split_at(end);
+            read_tetrahedra(Source::Tetgen { nodes, elements: rest.get(1..).unwrap_or_default() });
+        }
         _ => return false,
     }
     true
@@ -36,6 +46,20 @@ fn read_mesh(format: Format, bytes: &[u8]) {
             let count = mesh.positions.len();
             assert!(mesh.triangles.iter().flatten().all(|&index| (index as usize) < count), "an index out of range");
             assert!(mesh.positions.iter().all(|position| position.is_finite()), "a vertex that is not finite");
+        }
+    }
+}
+
+/// Reads tetrahedra. What is read must hold together.
+fn read_tetrahedra(source: Source) {
+    match tetra::read_bytes(source) {
+        Err(error) => assert!(!error.to_string().is_empty()),
+        Ok(reading) => {
+            let (nodes, elements) = (&reading.mesh.positions, &reading.mesh.elements);
+            let inside = |index: &u32| (*index as usize) < nodes.len();
+            assert!(elements.iter().flatten().all(inside), "an index out of range");
+            assert!(nodes.iter().all(|node| node.is_finite()), "a node that is not finite");
+            assert!((0..elements.len()).all(|i| reading.mesh.element_volume(i) > 0.0), "an element inside out");
         }
     }
 }
@@ -73,7 +97,7 @@ fn coarsen(scene: &mut Scene) {
         let detail = match &mut body.skin {
             SkinDescription::Mesh { cell, .. } => cell,
             SkinDescription::Surfels { spacing, .. } => spacing,
-            SkinDescription::Particles | SkinDescription::Isosurface { .. } => continue,
+            SkinDescription::Particles | SkinDescription::Faces | SkinDescription::Isosurface { .. } => continue,
         };
         if let Some(bounds) = body.shape.as_ref().and_then(|shape| shape.bounds()) {
             let least = bounds.size().max_element() * body.place.scale / CELLS;

@@ -11,7 +11,7 @@ cargo xtask test           every check: formatting, lints, tests, scenes, docume
 cargo xtask test --quick   without doctests, documentation and other programs
 cargo xtask test --long    with long tests (PHYXEL_LONG=1), Blender, and a minute of fuzzing for each reader of files
 cargo xtask clients        only the exported files in other programs; --long with Blender
-cargo xtask fuzz [TARGET]  only the fuzzing; targets: scene, obj, ply, stl, gltf
+cargo xtask fuzz [TARGET]  only the fuzzing; targets: scene, obj, ply, stl, gltf, msh, vtk, vtu, tetgen
 cargo xtask gallery        a picture of every built-in scene, and the page that shows them
 cargo xtask help           this text";
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every target: a binary of the crate in `fuzz/`, and the name of its folders of seeds and cases.
-pub const TARGETS: [&str; 5] = ["scene", "obj", "ply", "stl", "gltf"];
+pub const TARGETS: [&str; 9] = ["scene", "obj", "ply", "stl", "gltf", "msh", "vtk", "vtu", "tetgen"];
 
 /// Time for each target, s.
 pub const SECONDS: u32 = 60;
