@@ -6,8 +6,8 @@
 //!
 //! Two kinds of pressure would take many rounds. Those of whole regions: coarse cells guess them. And those that change from each
 //! particle to the next and hardly push, as gradients are sums over neighbourhoods; no round gets anywhere with them. So a part
-//! [`EVEN`] of the plain Laplacian is added to what a change of pressure does (after Brezzi and Pitkäranta `[BP84]`): it
-//! evens out such changes, and what it leaves of others the next steps find, as it is of changes only, not of pressure.
+//! [`EVEN`] of the plain Laplacian is added to what a change of pressure in a step does (after Brezzi and Pitkäranta `[BP84]`): it
+//! evens out such changes, and what it leaves of others the next step finds, as it is of changes only, not of pressure.
 
 use super::coarse::{Coarse, Share};
 use crate::Real;
@@ -80,6 +80,8 @@ pub(super) struct Work {
     change: Vec<[Real; 4]>,
     /// How much the plain Laplacian counts, m3 s/kg.
     even: Real,
+    /// What it leaves of this step's changes to the next step, 1/s.
+    left: Vec<Real>,
     /// Guesses at the pressure that is missing, Pa.
     guess: Vec<Real>,
     coarse: Option<Coarse>,
@@ -120,6 +122,7 @@ impl Pressed<'_> {
                 }
                 self.load(&mut work);
                 self.push(&mut work);
+                self.leave(&mut work, 1.0);
                 add(velocities, &work.change, 1.0);
             }
         }
@@ -159,6 +162,7 @@ impl Pressed<'_> {
             product: vec![0.0; count],
             change: vec![[0.0; 4]; count],
             even: if least.is_finite() { 2.0 * EVEN * self.dt * least } else { 0.0 },
+            left: vec![0.0; count],
             guess: vec![0.0; count],
             coarse: None,
             rim: Vec::new(),
@@ -208,7 +212,7 @@ impl Pressed<'_> {
         self.rates(velocities, &mut beyond);
         parallel::for_each_chunk(&mut beyond, GRAIN, |first, beyond| {
             for (i, beyond) in (first..).zip(beyond) {
-                *beyond -= work.allowed[i] + self.softness[i] * pressures[i] / self.dt;
+                *beyond -= work.allowed[i] + work.left[i] + self.softness[i] * pressures[i] / self.dt;
             }
         });
         work.beyond = beyond;
@@ -266,8 +270,8 @@ impl Pressed<'_> {
             let sums = parallel::map_chunks(&mut product, GRAIN, |first, product| {
                 let mut sum = 0.0;
                 for (i, product) in (first..).zip(product) {
-                    let apart = self.stiff[i][1] * work.direction[i] - work.change[i][3];
-                    *product = self.softness[i] * work.direction[i] / self.dt + work.even * apart - *product;
+                    let evened = work.even * self.unevenness(work, i);
+                    *product = self.softness[i] * work.direction[i] / self.dt + evened - *product;
                     sum += f64::from(self.points[i][3]) * f64::from(*product) * f64::from(work.direction[i]);
                 }
                 sum
@@ -279,12 +283,27 @@ impl Pressed<'_> {
                 break;
             }
             let length = (square / curvature) as Real;
+            self.leave(work, length);
             add(velocities, &work.change, length);
             add_scaled(pressures, &work.direction, length);
             add_scaled(&mut work.beyond, &work.product, -length);
         }
         work.coarse = Some(coarse);
         products
+    }
+
+    /// Minus the plain Laplacian of the direction that was pushed last, Pa/m2.
+    fn unevenness(&self, work: &Work, i: usize) -> Real {
+        self.stiff[i][1] * work.direction[i] - work.change[i][3]
+    }
+
+    /// Notes what is left to the next step of a change by so much of the direction that was pushed last.
+    fn leave(&self, work: &mut Work, length: Real) {
+        let mut left = std::mem::take(&mut work.left);
+        parallel::for_each_chunk(&mut left, GRAIN, |first, left| {
+            (first..).zip(left).for_each(|(i, left)| *left += length * work.even * self.unevenness(work, i));
+        });
+        work.left = left;
     }
 
     /// Tells coarse cells what the places under pressure are like.
