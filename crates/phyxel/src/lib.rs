@@ -29,6 +29,7 @@ mod scratch;
 pub mod skin;
 pub mod step;
 mod surface;
+mod topology;
 mod validate;
 pub mod world;
 

@@ -7,6 +7,8 @@ use crate::error::StepError;
 use crate::exchange::{check_streams, exchange_matter};
 use crate::heat::{conduct_heat, take_up_work};
 use crate::parallel;
+use crate::particles::Particles;
+use crate::topology::change_topology;
 use crate::world::World;
 use glam::Vec3;
 use phyxel_laws::contact::drag_force;
@@ -35,13 +37,14 @@ pub enum Stage {
     AdvancePositions,
     ConductHeat,
     ChangePhase,
+    ChangeTopology,
     Check,
     ExchangeMatter,
 }
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ApplyCommands,
         Self::FindNeighbours,
         Self::ExertForces,
@@ -50,6 +53,7 @@ impl Stage {
         Self::AdvancePositions,
         Self::ConductHeat,
         Self::ChangePhase,
+        Self::ChangeTopology,
         Self::Check,
         Self::ExchangeMatter,
     ];
@@ -65,6 +69,7 @@ impl Stage {
             Self::AdvancePositions => "advance_positions",
             Self::ConductHeat => "conduct_heat",
             Self::ChangePhase => "change_phase",
+            Self::ChangeTopology => "change_topology",
             Self::Check => "check",
             Self::ExchangeMatter => "exchange_matter",
         }
@@ -131,6 +136,8 @@ pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), S
     clock.ends(Stage::ConductHeat);
     change_phase(world, &context, warmed);
     clock.ends(Stage::ChangePhase);
+    change_topology(world);
+    clock.ends(Stage::ChangeTopology);
     let checked = check(world, &context);
     clock.ends(Stage::Check);
     checked?;
@@ -238,9 +245,7 @@ fn change_phase(world: &mut World, context: &StepContext, warmed: bool) {
 /// Finds values that stopped being numbers, names them, and goes back to the start of the step.
 fn check(world: &mut World, context: &StepContext) -> Result<(), StepError> {
     let particles = &world.particles;
-    let bad = |i: usize| !particles.position[i].is_finite() || !particles.velocity[i].is_finite();
-    let found = parallel::map_ranges(particles.len(), GRAIN, |mut range| range.find(|&i| bad(i)));
-    let Some(i) = found.into_iter().flatten().next() else { return Ok(()) };
+    let Some(i) = first_unsound(particles) else { return Ok(()) };
     let (quantity, value) = if particles.velocity[i].is_finite() {
         ("position", particles.position[i])
     } else {
@@ -256,6 +261,13 @@ fn check(world: &mut World, context: &StepContext) -> Result<(), StepError> {
     };
     go_back(world);
     Err(error)
+}
+
+/// The first particle with a place or a velocity that is no number.
+pub(crate) fn first_unsound(particles: &Particles) -> Option<usize> {
+    let bad = |i: usize| !particles.position[i].is_finite() || !particles.velocity[i].is_finite();
+    let found = parallel::map_ranges(particles.len(), GRAIN, |mut range| range.find(|&i| bad(i)));
+    found.into_iter().flatten().next()
 }
 
 /// Puts particles where they were at the start of the step.

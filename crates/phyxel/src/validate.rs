@@ -18,7 +18,7 @@ use crate::world::Settings;
 use glam::Vec3;
 use phyxel_laws::elastic::is_stable;
 use phyxel_laws::spring::isotropic_springs;
-use phyxel_laws::tetra::Element;
+use phyxel_laws::tetra::{Element, Net};
 
 /// Farthest from the origin that anything may start, m: beyond it f32 has no millimetres left.
 const FARTHEST: Real = 1.0e7;
@@ -295,6 +295,11 @@ impl TetraSettings {
         let flat = self.elements.iter().position(|element| !is_sound(element));
         let rule = "neither flat nor inside out: the fourth corner sees the others run counter-clockwise";
         check.that(flat.is_none(), "tetra.elements", flat, rule)?;
+        let net = Net::new(self.elements.to_vec(), samples.len());
+        let tangle = net.as_ref().err().map(ToString::to_string);
+        check.that(tangle.is_none(), "tetra.elements", &tangle, "tetrahedra that share faces, two at most on each")?;
+        let force = self.strength_force;
+        check.that(force.is_none_or(at_least_zero), "tetra.strength_force", force, "at least 0")?;
         let stiffness = self.stiffness.as_deref();
         let stable = stiffness.is_none_or(is_stable);
         check.that(stable, "tetra.stiffness", stiffness, "symmetric, with positive eigenvalues only")?;

@@ -17,6 +17,7 @@ pub(super) fn read_tetra(field: &Field, files: &Files) -> Option<ModelDescriptio
     let stiffness = reader.field("stiffness").and_then(|field| read_stiffness(&field));
     let mass_damping = reader.number("mass_damping", Quantity::not_negative("1/s"));
     let stiffness_damping = reader.number("stiffness_damping", Quantity::not_negative("s"));
+    let strength_force = reader.number("strength_force", Quantity::not_negative("N"));
     let deviatoric = reader.flag("deviatoric");
     let integration = reader.field("integration").and_then(|field| field.choice("way to integrate", &Integration::ALL));
     reader.finish();
@@ -28,6 +29,7 @@ pub(super) fn read_tetra(field: &Field, files: &Files) -> Option<ModelDescriptio
         stiffness: stiffness.map(Box::new),
         mass_damping: mass_damping.unwrap_or(usual.mass_damping),
         stiffness_damping,
+        strength_force,
         deviatoric: deviatoric.unwrap_or(usual.deviatoric),
         integration: integration.unwrap_or(usual.integration),
         ..usual

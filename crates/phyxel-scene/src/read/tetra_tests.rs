@@ -47,11 +47,15 @@ fn a_shape_is_cut_into_tetrahedra() {
 #[test]
 fn wrong_settings_of_tetrahedra_are_named() {
     let with = |lines: &str| problems(&scene(&format!("{BOX}{lines}")));
-    assert_eq!(with("tetra = { deviatoric = true, stiffness_damping = 1e-3 }"), Vec::<String>::new());
+    assert_eq!(
+        with("tetra = { deviatoric = true, stiffness_damping = 1e-3, strength_force = 2.0 }"),
+        Vec::<String>::new()
+    );
     assert_eq!(with("skin = { kind = \"mesh\" }"), Vec::<String>::new());
     for (lines, expected) in [
         ("tetra = { mass_damping = -1 }", ".tetra.mass_damping: is -1, but must be"),
         ("tetra = { stiffness_damping = -1 }", ".tetra.stiffness_damping: is -1, but must be"),
+        ("tetra = { strength_force = -1 }", ".tetra.strength_force: is -1, but must be"),
         ("tetra = { stiffness = [1, 2] }", ".tetra.stiffness: is a list of 2, but must be six rows"),
         ("tetra = { integration = \"leap\" }", "there is no way to integrate \"leap\""),
         ("tetra = { strenght = 3 }", "unknown key \"strenght\""),

@@ -4,6 +4,7 @@
 mod common;
 
 mod beams;
+mod breaking;
 mod motion;
 mod refusals;
 mod skins;

@@ -9,7 +9,7 @@ use crate::{frame::TetraReport, parallel};
 use glam::Vec3;
 use phyxel_laws::elastic::Hooke;
 use phyxel_laws::lanes::{Eight, WIDTH};
-use phyxel_laws::tetra::{Element, Rest, dihedral_angles, volume};
+use phyxel_laws::tetra::{Element, Net as Ties, Rest, dihedral_angles, volume};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -39,6 +39,11 @@ pub(super) struct Tetras {
     /// Implicit steps taken, and the rounds that they took.
     pub solves: u64,
     pub rounds: u64,
+    /// Nodes that parting made since the start.
+    pub broken: u64,
+    /// Which corners are tied, by the numbers of nodes in the body; found when it is needed.
+    #[serde(skip)]
+    pub ties: Option<Ties>,
     /// How swift the swiftest element of a law is, Pa/m2: it takes a while to find.
     #[serde(skip)]
     swiftness: Option<(Hooke, f64)>,
@@ -70,6 +75,8 @@ impl Tetras {
             angles: [low, high].map(|angle| f64::from(angle).to_degrees()),
             solves: 0,
             rounds: 0,
+            broken: 0,
+            ties: None,
             swiftness: None,
         }
     }

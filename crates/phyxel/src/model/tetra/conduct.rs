@@ -2,22 +2,22 @@
 
 use super::TetraModel;
 use super::body::Tetras;
-use super::surface::outer_faces;
 use crate::Real;
 use crate::body::Body;
 use crate::heat::{Face, Link, Ways};
 use crate::material::Material;
 use crate::parallel;
-use crate::particles::Particles;
 use phyxel_laws::tetra::{EDGES, conductances};
+use std::ops::Range;
 
 impl TetraModel {
-    pub(super) fn find_all_ways(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Ways {
+    pub(super) fn find_all_ways(&self, bodies: &[Body], materials: &[Material]) -> Ways {
         let mut all = Ways::default();
         for tetras in &self.bodies {
-            let material = &materials[bodies[tetras.id.0 as usize].material.0 as usize];
+            let body = &bodies[tetras.id.0 as usize];
+            let material = &materials[body.material.0 as usize];
             all.links.append(&mut find_links(tetras, material));
-            all.faces.append(&mut find_faces(tetras, particles));
+            all.faces.append(&mut find_faces(tetras, body.range()));
         }
         all
     }
@@ -43,14 +43,16 @@ fn find_links(tetras: &Tetras, material: &Material) -> Vec<Link> {
 }
 
 /// What nodes expose: a third of each face around them. They lie on it.
-fn find_faces(tetras: &Tetras, particles: &Particles) -> Vec<Face> {
+fn find_faces(tetras: &Tetras, run: Range<usize>) -> Vec<Face> {
     let mut faces = Vec::new();
-    for face in outer_faces(&tetras.elements) {
-        let [a, b, c] = face.map(|node| particles.rest[node as usize]);
-        let across = (b - a).cross(c - a);
-        let Some(normal) = across.try_normalize() else { continue };
-        let area = across.length() / 6.0;
-        faces.extend(face.iter().map(|&particle| Face { particle, normal, area, resistance: 0.0 }));
+    let surface = tetras.surface(run.clone());
+    for (face, nodes) in surface.faces.iter().zip(surface.triangles) {
+        // A face lies across from a corner.
+        let (element, corner) = (tetras.element(*face as usize / 4), 3 - *face as usize % 4);
+        let Some(normal) = (-element.gradient(corner)).try_normalize() else { continue };
+        let area = element.area_share(corner);
+        let particles = nodes.map(|node| node + run.start as u32);
+        faces.extend(particles.map(|particle| Face { particle, normal, area, resistance: 0.0 }));
     }
     faces
 }

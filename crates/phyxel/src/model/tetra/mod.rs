@@ -5,6 +5,7 @@
 //! corners a node has, surfaces, ways for heat) is made anew.
 
 mod body;
+mod breaking;
 mod conduct;
 mod implicit;
 mod net;
@@ -19,6 +20,7 @@ pub(crate) use self::body::node_volumes;
 pub use self::settings::TetraSettings;
 
 use self::body::Tetras;
+use self::breaking::{Loads, Parting};
 use self::implicit::{End, Start};
 use self::net::{Matters, Net, Note};
 use self::skin::Binding;
@@ -86,6 +88,10 @@ struct Part {
     stable: f64,
     implicit: bool,
     binding: Option<Binding>,
+    /// Whether its matter breaks at all.
+    breaks: bool,
+    /// Nodes that part at the end of the step.
+    partings: Vec<Parting>,
 }
 
 impl Part {
@@ -125,7 +131,7 @@ impl TetraModel {
             part.choose_pace(tetras, body.range(), &materials[body.material.0 as usize], particles);
         }
         self.derived = Some(Box::new(derived));
-        self.ways = Some(Arc::new(self.find_all_ways(bodies, materials, particles)));
+        self.ways = Some(Arc::new(self.find_all_ways(bodies, materials)));
     }
 
     fn derive(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Derived {
@@ -170,6 +176,10 @@ impl TetraModel {
             let matters = Matters { matter: &part.matter, states: &part.states, damped: part.damped() };
             net.exert(number, tetras, &matters, &mut part.notes);
             net.gather(number, &mut particles.force);
+            if part.breaks {
+                let loads = Loads { body: number, net, tetras, material, particles };
+                part.partings = loads.find_partings();
+            }
             if part.damped() {
                 let lost = |i: usize| part.notes.get(i / 8).map_or(0.0, |note| note.lost[i % 8]);
                 tetras.note_losses(material, particles, context.dt, lost);
@@ -213,7 +223,9 @@ impl Tetras {
             drag: self.settings.mass_damping,
             stable: f64::INFINITY,
             implicit: false,
-            binding: Binding::of_skin(&body.skin, self, particles),
+            binding: Binding::of_skin(&body.skin, self, body.range(), particles),
+            breaks: self.may_break(material),
+            partings: Vec::new(),
         }
     }
 }

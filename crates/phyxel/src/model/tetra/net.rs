@@ -203,6 +203,11 @@ impl Net {
         &self.entries[self.start[node] as usize..self.start[node + 1] as usize]
     }
 
+    /// What a corner at a place feels, N.
+    pub fn pull_at(&self, place: u32) -> Vec3 {
+        Vec4::from_array(self.pulls.as_flattened().as_flattened()[place as usize]).truncate()
+    }
+
     /// What the corners of a node feel together.
     pub fn pull_on(&self, node: usize) -> Vec3 {
         let rows = self.pulls.as_flattened().as_flattened();

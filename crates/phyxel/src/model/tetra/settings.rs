@@ -18,6 +18,8 @@ pub struct TetraSettings {
     pub mass_damping: Real,
     /// Time by which stress is ahead of strain, s: damping in proportion to stiffness. From the material's damping if `None`.
     pub stiffness_damping: Option<Real>,
+    /// Constraint force at which corners part, N, as in the source, instead of the material's strength.
+    pub strength_force: Option<Real>,
     /// Whether plastic flow keeps the volume: only the part of the strain without trace flows.
     pub deviatoric: bool,
     /// How steps are taken.

@@ -1,7 +1,6 @@
 //! Skins of tetrahedra: their own outer faces, or a mesh of which each vertex goes with the element it is in.
 
 use super::body::Tetras;
-use super::surface::outer_faces;
 use crate::Real;
 use crate::frame::{FrameSkin, Topology};
 use crate::grid::Neighbourhood;
@@ -11,6 +10,7 @@ use crate::skin::{Skin, SkinMesh};
 use crate::surface::{topology, vertex_normals};
 use glam::Vec3;
 use phyxel_laws::tetra::Element;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Vertices per task.
@@ -33,24 +33,26 @@ struct Link {
 
 impl Binding {
     /// Binds the skin of a body to its elements at rest; `None` for skins that are not carried.
-    pub fn of_skin(skin: &Skin, tetras: &Tetras, particles: &Particles) -> Option<Self> {
+    pub fn of_skin(skin: &Skin, tetras: &Tetras, run: Range<usize>, particles: &Particles) -> Option<Self> {
         match skin {
-            Skin::Faces => Some(Self::of_faces(tetras)),
+            Skin::Faces => Some(Self::of_faces(tetras, run)),
             Skin::Mesh(mesh) => Some(Self::of_mesh(mesh, tetras, particles)),
             Skin::Particles | Skin::Isosurface(_) | Skin::Surfels(_) => None,
         }
     }
 
-    fn of_faces(tetras: &Tetras) -> Self {
-        let faces = outer_faces(&tetras.elements);
-        let mut nodes: Vec<u32> = faces.iter().flatten().copied().collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        // Every node was collected above.
-        let number = |node: u32| nodes.binary_search(&node).unwrap_or(0) as u32;
-        let triangles: Vec<[u32; 3]> = faces.iter().map(|face| face.map(number)).collect();
-        let links = nodes.iter().map(|&node| Link { nodes: [node; 4], weights: [1.0, 0.0, 0.0, 0.0] });
-        Self { links: links.collect(), topology: topology(&triangles), triangles: Arc::new(triangles) }
+    /// Parts that touch in a node or along an edge have vertices of their own there, so that all is closed.
+    fn of_faces(tetras: &Tetras, run: Range<usize>) -> Self {
+        let surface = tetras.surface(run.clone());
+        // A net has a closed surface. Where a crack ends, four faces may have the same edge: two by two they are halves of one.
+        let sheet = surface.sheet().unwrap_or_default();
+        let sheets = surface.census().map_or(Vec::new(), |census| census.sheets);
+        let genus = if let [euler] = sheets[..] { Some((2 - euler) / 2) } else { None };
+        let topology = Topology { closed: !sheets.is_empty(), pieces: sheets.len() as u32, genus };
+        let first = run.start as u32;
+        let links = sheet.origin().iter().map(|&node| Link { nodes: [node + first; 4], weights: [1.0, 0.0, 0.0, 0.0] });
+        let triangles = sheet.triangles().to_vec();
+        Self { links: links.collect(), topology, triangles: Arc::new(triangles) }
     }
 
     fn of_mesh(mesh: &SkinMesh, tetras: &Tetras, particles: &Particles) -> Self {
