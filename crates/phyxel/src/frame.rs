@@ -91,7 +91,7 @@ pub struct FrameSkin {
 }
 
 /// How a surface hangs together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     /// Whether every edge has exactly two triangles that run along it in opposite directions.
     pub closed: bool,

@@ -13,7 +13,7 @@ use crate::model::spring::{Cell, Gas, Molecules, SpringSettings, Summation};
 use crate::model::{ContinuumSettings, CrystalSettings, ModelSettings, TetraSettings};
 use crate::obstacle::{Geometry, Obstacle};
 use crate::particles::Phase;
-use crate::skin::{Skin, Surfels};
+use crate::skin::{Skin, Smooth, Surfels};
 use crate::world::Settings;
 use glam::Vec3;
 use phyxel_laws::elastic::is_stable;
@@ -244,8 +244,12 @@ impl NewBody {
         let wrong = self.held.iter().find(|&&sample| sample as usize >= self.samples.len());
         check.that(wrong.is_none(), "held", wrong, "numbers of the body's own samples")?;
         let is_tetra = matches!(&self.model, ModelSettings::Tetra(_));
-        let faces = self.skin != Skin::Faces || is_tetra;
+        let faces = !matches!(self.skin, Skin::Faces | Skin::Smooth(_)) || is_tetra;
         check.that(faces, "skin", self.skin.name(), "of another kind, as only bodies of tetrahedra have faces")?;
+        if let Skin::Smooth(smooth) = &self.skin {
+            let levels = (1..=Smooth::MOST_LEVELS).contains(&smooth.levels);
+            check.that(levels, "skin.levels", smooth.levels, "1, 2 or 3")?;
+        }
         match &self.model {
             ModelSettings::Continuum(settings) => {
                 if let Skin::Surfels(surfels) = &self.skin {
@@ -273,7 +277,7 @@ impl NewBody {
             }
             ModelSettings::Tetra(settings) => {
                 let carried = !matches!(self.skin, Skin::Surfels(_));
-                let rule = "particles, faces, mesh or isosurface, as only phyxels carry surfels";
+                let rule = "particles, faces, smooth, mesh or isosurface, as only phyxels carry surfels";
                 check.that(carried, "skin", self.skin.name(), rule)?;
                 settings.check(&check, &self.samples)
             }

@@ -201,15 +201,17 @@ fn loose_skin(body: &BodyDescription) -> Option<Skin> {
             Some(Skin::Isosurface(Isosurface { cell, smoothing }))
         }
         SkinDescription::Faces => Some(Skin::Faces),
+        SkinDescription::Smooth(smooth) => Some(Skin::Smooth(*smooth)),
         SkinDescription::Mesh { .. } | SkinDescription::Surfels { .. } => None,
     }
 }
 
 fn make_skin(body: &BodyDescription, shape: Option<&Shape>, seed: u64, limit: usize) -> Result<Skin, BuildError> {
     match &body.skin {
-        SkinDescription::Particles | SkinDescription::Isosurface { .. } | SkinDescription::Faces => {
-            Ok(loose_skin(body).unwrap_or_default())
-        }
+        SkinDescription::Particles
+        | SkinDescription::Isosurface { .. }
+        | SkinDescription::Faces
+        | SkinDescription::Smooth(_) => Ok(loose_skin(body).unwrap_or_default()),
         SkinDescription::Mesh { mesh, cell } => {
             let surface = carried_surface(body, shape, mesh.as_deref(), ("cell", *cell))?;
             Ok(Skin::Mesh(Arc::new(SkinMesh { positions: surface.positions, triangles: surface.triangles })))

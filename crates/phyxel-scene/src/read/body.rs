@@ -17,6 +17,7 @@ use crate::shape::Shape;
 use glam::Vec3;
 use phyxel::model::ModelKind;
 use phyxel::model::shape::{ShapeMode, ShapeSettings};
+use phyxel::skin::{Smooth, SmoothScheme};
 use std::sync::Arc;
 
 pub(super) const MODES: [(&str, ShapeMode); 3] =
@@ -285,6 +286,7 @@ fn read_skin(field: &Field, wearer: &Wearer, files: &mut Files) -> Option<SkinDe
         Isosurface,
         Surfels,
         Faces,
+        Smooth,
     }
     let mut reader = field.table()?;
     let kinds = [
@@ -293,13 +295,14 @@ fn read_skin(field: &Field, wearer: &Wearer, files: &mut Files) -> Option<SkinDe
         ("isosurface", Kind::Isosurface),
         ("surfels", Kind::Surfels),
         ("faces", Kind::Faces),
+        ("smooth", Kind::Smooth),
     ];
-    let kind = match reader.need("kind", || "particles, mesh, isosurface, surfels or faces".into()) {
+    let kind = match reader.need("kind", || "particles, mesh, isosurface, surfels, faces or smooth".into()) {
         Some(kind) => kind.choice("kind of skin", &kinds)?,
         None => Kind::Particles,
     };
     let cell = match kind {
-        Kind::Particles | Kind::Surfels | Kind::Faces => None,
+        Kind::Particles | Kind::Surfels | Kind::Faces | Kind::Smooth => None,
         Kind::Mesh | Kind::Isosurface => reader.number("cell", Quantity::positive("m")),
     };
     match kind {
@@ -307,15 +310,16 @@ fn read_skin(field: &Field, wearer: &Wearer, files: &mut Files) -> Option<SkinDe
             reader.finish();
             Some(SkinDescription::Particles)
         }
-        Kind::Faces => {
+        Kind::Faces | Kind::Smooth => {
+            let smooth = matches!(kind, Kind::Smooth).then(|| read_smooth(&mut reader, field));
             reader.finish();
             if let Some(model) = model.filter(|model| *model != ModelKind::Tetra) {
-                let name = model.name();
+                let (name, skin) = (model.name(), if smooth.is_some() { "smooth" } else { "faces" });
                 field.object(format!(
-                    "is \"faces\", which only the model \"tetra\" has, and this body has \"{name}\"; use \"isosurface\""
+                    "is \"{skin}\", which only the model \"tetra\" has, and this body has \"{name}\"; use \"isosurface\""
                 ));
             }
-            Some(SkinDescription::Faces)
+            Some(smooth.map_or(SkinDescription::Faces, SkinDescription::Smooth))
         }
         Kind::Mesh => {
             if model == Some(ModelKind::Spring) {
@@ -362,6 +366,16 @@ fn read_skin(field: &Field, wearer: &Wearer, files: &mut Files) -> Option<SkinDe
             Some(SkinDescription::Surfels { mesh, spacing })
         }
     }
+}
+
+/// Scheme and levels of a smooth skin.
+fn read_smooth(reader: &mut Reader, field: &Field) -> Smooth {
+    let scheme = reader.field("scheme").and_then(|field| field.choice("scheme of a smooth skin", &SmoothScheme::ALL));
+    let levels = reader.count("levels", 1).unwrap_or(1);
+    if levels > Smooth::MOST_LEVELS {
+        field.object(format!("has levels = {levels}, but {} are the most", Smooth::MOST_LEVELS));
+    }
+    Smooth { scheme: scheme.unwrap_or_default(), levels }
 }
 
 /// The last key of a skin that is carried along: the `path` of its mesh, which may be left out.

@@ -177,7 +177,7 @@ fn closed_choices_list_their_words() {
     assert_eq!(
         body_problems("skin = { kind = 'fur' }"),
         [
-            "scenes/x.toml:9: bodies[0] \"goop\".skin.kind: there is no kind of skin \"fur\" (known: particles, mesh, isosurface, surfels, faces)"
+            "scenes/x.toml:9: bodies[0] \"goop\".skin.kind: there is no kind of skin \"fur\" (known: particles, mesh, isosurface, surfels, faces, smooth)"
         ]
     );
     assert_eq!(

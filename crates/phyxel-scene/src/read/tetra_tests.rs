@@ -52,9 +52,14 @@ fn wrong_settings_of_tetrahedra_are_named() {
         Vec::<String>::new()
     );
     assert_eq!(with("skin = { kind = \"mesh\" }"), Vec::<String>::new());
+    assert_eq!(with("skin = { kind = \"smooth\" }"), Vec::<String>::new());
+    assert_eq!(with("skin = { kind = \"smooth\", scheme = \"butterfly\", levels = 3 }"), Vec::<String>::new());
     for (lines, expected) in [
         ("tetra = { mass_damping = -1 }", ".tetra.mass_damping: is -1, but must be"),
         ("tetra = { stiffness_damping = -1 }", ".tetra.stiffness_damping: is -1, but must be"),
+        ("skin = { kind = \"smooth\", levels = 4 }", "has levels = 4, but 3 are the most"),
+        ("skin = { kind = \"smooth\", levels = 0 }", ".skin.levels: is 0, but must be a whole number from 1"),
+        ("skin = { kind = \"smooth\", scheme = \"bee\" }", "there is no scheme of a smooth skin \"bee\""),
         ("tetra = { strength_force = -1 }", ".tetra.strength_force: is -1, but must be"),
         ("tetra = { stiffness = [1, 2] }", ".tetra.stiffness: is a list of 2, but must be six rows"),
         ("tetra = { integration = \"leap\" }", "there is no way to integrate \"leap\""),

@@ -7,6 +7,7 @@ use crate::tetra::Reading;
 use glam::Vec3;
 use phyxel::model::shape::ShapeMode;
 use phyxel::model::{ContinuumSettings, CrystalSettings, ModelKind, SpringSettings, TetraSettings};
+use phyxel::skin::Smooth;
 use std::sync::Arc;
 
 /// A body, or many of a kind.
@@ -206,6 +207,8 @@ pub enum SkinDescription {
     },
     /// The outer faces of its tetrahedra.
     Faces,
+    /// A finer and smoother surface from these.
+    Smooth(Smooth),
     /// Points with normals, spread over a surface that it carries along.
     Surfels {
         /// A mesh in the body's own frame; `None` takes the surface of its shape.

@@ -25,6 +25,37 @@ pub enum Skin {
     Surfels(Arc<Surfels>),
     /// The outer faces of a body of tetrahedra.
     Faces,
+    /// A finer and smoother surface from these.
+    Smooth(Smooth),
+}
+
+/// How outer faces of tetrahedra are made finer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Smooth {
+    /// The rule for new vertices.
+    pub scheme: SmoothScheme,
+    /// How often each triangle becomes four, 1 to [`Smooth::MOST_LEVELS`].
+    pub levels: u32,
+}
+
+impl Smooth {
+    /// Most levels: 64 triangles for each face.
+    pub const MOST_LEVELS: u32 = 3;
+}
+
+/// A rule for vertices of finer surfaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SmoothScheme {
+    /// Rounds off: vertices move inwards where the surface is curved.
+    #[default]
+    Loop,
+    /// Leaves nodes on the surface.
+    Butterfly,
+}
+
+impl SmoothScheme {
+    /// As scene files write them.
+    pub const ALL: [(&'static str, Self); 2] = [("loop", Self::Loop), ("butterfly", Self::Butterfly)];
 }
 
 /// How a surface is laid around particles.
@@ -55,6 +86,7 @@ impl Skin {
             Self::Isosurface(_) => "isosurface",
             Self::Surfels(_) => "surfels",
             Self::Faces => "faces",
+            Self::Smooth(_) => "smooth",
         }
     }
 }

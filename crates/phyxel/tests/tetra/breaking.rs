@@ -8,7 +8,7 @@ use phyxel::checkpoint::{decode, encode};
 use phyxel::material::{Curve, Heat, Material};
 use phyxel::model::TetraSettings;
 use phyxel::model::continuum::Integration;
-use phyxel::skin::Skin;
+use phyxel::skin::{Skin, Smooth, SmoothScheme};
 use phyxel::{World, parallel};
 
 const CELL: f32 = 0.1;
@@ -153,6 +153,18 @@ fn parting_leaves_the_surface_closed_around_the_same_volume() {
     assert!(weak.particles().len() > strong.particles().len());
     assert_eq!(skins[0].closed, Some(true));
     assert!((skins[0].volume.unwrap() / skins[1].volume.unwrap() - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn smooth_skins_follow_a_break() {
+    let mut world = space(brittle(9.0e4));
+    let skin = Skin::Smooth(Smooth { scheme: SmoothScheme::Loop, levels: 2 });
+    let body = stretched([10, 3, 3], Cut::Centred, [-0.1, 0.1], 0.1, explicit());
+    world.add_body(NewBody { skin, ..body }).unwrap();
+    run(&mut world, 2e-4, 60);
+    let report = &world.frame().bodies[0].report;
+    assert!(report.pieces > 1 && report.skin.pieces == Some(report.pieces), "{} {:?}", report.pieces, report.skin);
+    assert_eq!(report.skin.closed, Some(true));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn wrong_tetrahedra_are_named_by_number() {
 fn skins_that_tetrahedra_do_not_carry_are_refused_and_so_are_faces_of_others() {
     let surfels = Skin::Surfels(Arc::new(Surfels::round(vec![Vec3::ZERO], &[Vec3::Y], 0.1)));
     let found = refused(NewBody { skin: surfels, ..block([1, 1, 1], 0.1, TetraSettings::default()) });
-    assert!(found.contains("particles, faces, mesh or isosurface"), "{found}");
+    assert!(found.contains("particles, faces, smooth, mesh or isosurface"), "{found}");
     let other = crate::common::body("body", crate::common::block([2, 2, 2], 0.1), Default::default());
     let found = refused(NewBody { skin: Skin::Faces, ..other });
     assert!(found.contains("only bodies of tetrahedra have faces"), "{found}");

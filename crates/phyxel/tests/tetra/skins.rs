@@ -5,7 +5,7 @@ use crate::{block, elastic};
 use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::model::TetraSettings;
-use phyxel::skin::{Skin, SkinMesh};
+use phyxel::skin::{Skin, SkinMesh, Smooth, SmoothScheme};
 use std::sync::Arc;
 
 fn map(x: Vec3) -> Vec3 {
@@ -61,5 +61,36 @@ fn a_vertex_inside_an_element_stays_in_it() {
     let shown = frame.bodies[0].skin.as_ref().unwrap();
     for i in 0..count {
         assert!(shown.positions[i].distance(world.particles().position[i]) < 1e-6, "{i}");
+    }
+}
+
+#[test]
+fn smooth_skins_divide_faces_and_follow_an_affine_motion() {
+    for (scheme, levels) in [(SmoothScheme::Loop, 1), (SmoothScheme::Loop, 3), (SmoothScheme::Butterfly, 2)] {
+        let skin = Skin::Smooth(Smooth { scheme, levels });
+        let body = NewBody { skin, ..block([4, 3, 2], 0.1, TetraSettings::default()) };
+        let report = |start: Option<Vec<Vec3>>| {
+            let mut world = space(elastic(1.0e5, 0.3));
+            world.add_body(NewBody { start, ..body.clone() }).unwrap();
+            world.frame().bodies[0].report.skin.clone()
+        };
+        let (still, moved) = (report(None), report(Some(body.samples.iter().map(|&x| map(x)).collect())));
+        assert_eq!((still.kind.as_str(), still.closed, still.genus), ("smooth", Some(true), Some(0)));
+        assert_eq!(still.triangles, 104 << (2 * levels), "{scheme:?} {levels}");
+        // Loop's rule rounds edges off. Weights are rounded to 6e-8, in sums of a thousand triangles.
+        let volume = still.volume.unwrap();
+        assert!(volume > 0.01 && (volume < 0.024 || scheme == SmoothScheme::Butterfly), "{volume}");
+        let grown = 1.2 * 0.8 * 1.1 + 0.3 * -0.1 * 0.2;
+        assert!((moved.volume.unwrap() / (volume * grown) - 1.0).abs() < 1e-4, "{:?} of {volume}", moved.volume);
+    }
+}
+
+#[test]
+fn smooth_skins_have_one_to_three_levels() {
+    for levels in [0, 4] {
+        let skin = Skin::Smooth(Smooth { scheme: SmoothScheme::Loop, levels });
+        let body = NewBody { skin, ..block([2, 2, 2], 0.1, TetraSettings::default()) };
+        let error = space(elastic(1.0e5, 0.3)).add_body(body).unwrap_err().to_string();
+        assert!(error.contains("skin.levels") && error.contains(&levels.to_string()), "{error}");
     }
 }

@@ -30,7 +30,7 @@ impl Carried {
         match skin {
             Skin::Mesh(mesh) => Some(Self { positions: mesh.positions.clone(), axes: Vec::new() }),
             Skin::Surfels(surfels) => Some(Self { positions: surfels.positions.clone(), axes: surfels.axes.clone() }),
-            Skin::Particles | Skin::Isosurface(_) | Skin::Faces => None,
+            Skin::Particles | Skin::Isosurface(_) | Skin::Faces | Skin::Smooth(_) => None,
         }
     }
 }

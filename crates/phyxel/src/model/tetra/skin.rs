@@ -1,4 +1,4 @@
-//! Skins of tetrahedra: their own outer faces, or a mesh of which each vertex goes with the element it is in.
+//! Skins of tetrahedra: their own outer faces, a finer surface from these, or a mesh of which each vertex goes with the element it is in.
 
 use super::body::Tetras;
 use crate::Real;
@@ -6,10 +6,10 @@ use crate::frame::{FrameSkin, Topology};
 use crate::grid::Neighbourhood;
 use crate::parallel;
 use crate::particles::Particles;
-use crate::skin::{Skin, SkinMesh};
+use crate::skin::{Skin, SkinMesh, Smooth, SmoothScheme};
 use crate::surface::{topology, vertex_normals};
 use glam::Vec3;
-use phyxel_laws::tetra::Element;
+use phyxel_laws::tetra::{Element, Scheme, refine};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,14 +17,17 @@ use std::sync::Arc;
 const GRAIN: usize = 512;
 
 /// Which nodes carry which vertex.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Binding {
-    links: Vec<Link>,
+    /// Where the terms of each vertex end.
+    ends: Vec<u32>,
+    /// Particles with their weights, which add up to 1 for each vertex.
+    terms: Vec<(u32, Real)>,
     triangles: Arc<Vec<[u32; 3]>>,
     topology: Topology,
 }
 
-/// The particles that carry a vertex, and by how much; weights add up to 1.
+/// The particles at the corners of an element that carries a vertex, and by how much.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     nodes: [u32; 4],
@@ -35,24 +38,42 @@ impl Binding {
     /// Binds the skin of a body to its elements at rest; `None` for skins that are not carried.
     pub fn of_skin(skin: &Skin, tetras: &Tetras, run: Range<usize>, particles: &Particles) -> Option<Self> {
         match skin {
-            Skin::Faces => Some(Self::of_faces(tetras, run)),
+            Skin::Faces => Some(Self::of_faces(tetras, run, None)),
+            Skin::Smooth(smooth) => Some(Self::of_faces(tetras, run, Some(smooth))),
             Skin::Mesh(mesh) => Some(Self::of_mesh(mesh, tetras, particles)),
             Skin::Particles | Skin::Isosurface(_) | Skin::Surfels(_) => None,
         }
     }
 
     /// Parts that touch in a node or along an edge have vertices of their own there, so that all is closed.
-    fn of_faces(tetras: &Tetras, run: Range<usize>) -> Self {
+    fn of_faces(tetras: &Tetras, run: Range<usize>, smooth: Option<&Smooth>) -> Self {
         let surface = tetras.surface(run.clone());
         // A net has a closed surface. Where a crack ends, four faces may have the same edge: two by two they are halves of one.
         let sheet = surface.sheet().unwrap_or_default();
         let sheets = surface.census().map_or(Vec::new(), |census| census.sheets);
         let genus = if let [euler] = sheets[..] { Some((2 - euler) / 2) } else { None };
         let topology = Topology { closed: !sheets.is_empty(), pieces: sheets.len() as u32, genus };
+        let mut binding = Self { topology, ..Self::default() };
         let first = run.start as u32;
-        let links = sheet.origin().iter().map(|&node| Link { nodes: [node + first; 4], weights: [1.0, 0.0, 0.0, 0.0] });
-        let triangles = sheet.triangles().to_vec();
-        Self { links: links.collect(), topology, triangles: Arc::new(triangles) }
+        match smooth {
+            None => {
+                sheet.origin().iter().for_each(|&node| binding.push([(node + first, 1.0)]));
+                binding.triangles = Arc::new(sheet.triangles().to_vec());
+            }
+            Some(smooth) => {
+                let fine = refine(&sheet, scheme_of(smooth.scheme), smooth.levels);
+                for vertex in 0..fine.weights.len() {
+                    binding.push(fine.weights.of(vertex).iter().map(|&(node, weight)| (node + first, weight)));
+                }
+                binding.triangles = Arc::new(fine.triangles);
+            }
+        }
+        binding
+    }
+
+    fn push(&mut self, terms: impl IntoIterator<Item = (u32, Real)>) {
+        self.terms.extend(terms);
+        self.ends.push(self.terms.len() as u32);
     }
 
     fn of_mesh(mesh: &SkinMesh, tetras: &Tetras, particles: &Particles) -> Self {
@@ -83,15 +104,18 @@ impl Binding {
             }
             best.map_or(Link { nodes: [0; 4], weights: [0.0; 4] }, |(_, link)| link)
         });
-        Self { links, triangles: Arc::new(mesh.triangles.clone()), topology: topology(&mesh.triangles) }
+        let triangles = Arc::new(mesh.triangles.clone());
+        let mut binding = Self { triangles, topology: topology(&mesh.triangles), ..Self::default() };
+        links.iter().for_each(|link| binding.push(link.nodes.into_iter().zip(link.weights)));
+        binding
     }
 
     /// The skin where the nodes carry it.
     pub fn show(&self, particles: &Particles) -> FrameSkin {
-        let carried = parallel::map(self.links.len(), GRAIN, |v| {
-            let Link { nodes, weights } = self.links[v];
+        let carried = parallel::map(self.ends.len(), GRAIN, |v| {
+            let start = if v == 0 { 0 } else { self.ends[v - 1] as usize };
             let mut sum = (Vec3::ZERO, Vec3::ZERO);
-            for (node, weight) in nodes.into_iter().zip(weights) {
+            for &(node, weight) in &self.terms[start..self.ends[v] as usize] {
                 sum.0 += weight * particles.position[node as usize];
                 sum.1 += weight * particles.velocity[node as usize];
             }
@@ -108,6 +132,13 @@ impl Binding {
             axes: Vec::new(),
             topology: self.topology,
         }
+    }
+}
+
+fn scheme_of(scheme: SmoothScheme) -> Scheme {
+    match scheme {
+        SmoothScheme::Loop => Scheme::Loop,
+        SmoothScheme::Butterfly => Scheme::Butterfly,
     }
 }
 

@@ -59,7 +59,7 @@ impl TetraModel {
         materials: &[Material],
         particles: &Particles,
     ) -> Vec<(BodyId, FrameSkin)> {
-        if bodies.iter().all(|body| !matches!(body.skin, Skin::Mesh(_) | Skin::Faces)) {
+        if bodies.iter().all(|body| !matches!(body.skin, Skin::Mesh(_) | Skin::Faces | Skin::Smooth(_))) {
             return Vec::new();
         }
         let derived = self.derived_now(bodies, materials, particles);
