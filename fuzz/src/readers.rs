@@ -97,7 +97,10 @@ fn coarsen(scene: &mut Scene) {
         let detail = match &mut body.skin {
             SkinDescription::Mesh { cell, .. } => cell,
             SkinDescription::Surfels { spacing, .. } => spacing,
-            SkinDescription::Particles | SkinDescription::Faces | SkinDescription::Isosurface { .. } => continue,
+            SkinDescription::Particles
+            | SkinDescription::Faces
+            | SkinDescription::Smooth(_)
+            | SkinDescription::Isosurface { .. } => continue,
         };
         if let Some(bounds) = body.shape.as_ref().and_then(|shape| shape.bounds()) {
             let least = bounds.size().max_element() * body.place.scale / CELLS;
