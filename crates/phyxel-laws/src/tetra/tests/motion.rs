@@ -1,7 +1,6 @@
 //! Many elements together.
 
 use super::*;
-use std::time::Instant;
 
 /// A body with a density of 1 that moves by explicit steps.
 struct Body {
@@ -246,62 +245,5 @@ fn a_cube_that_is_pulled_has_young_s_modulus_and_poisson_s_ratio() {
             let strain = 0.5 * (slope[i][j] + slope[j][i]);
             assert!((strain - expected).abs() < 1e-4 * along, "{i} {j}: {strain} {expected}");
         }
-    }
-}
-
-/// Run with `cargo nextest run --release -p phyxel-laws --run-ignored all tetra::tests::motion::pace --no-capture`.
-#[test]
-#[ignore = "measures, and shows nothing else"]
-#[allow(clippy::print_stderr)]
-fn pace() {
-    let mesh = Mesh::cells([20, 20, 17], 0.05, 0.2);
-    let mut random = Stream::new(1);
-    let groups = mesh.groups();
-    let rest = points(&mesh.nodes);
-    let mut nodes = rest.clone();
-    nodes.iter_mut().for_each(|p| (0..3).for_each(|k| p[k] += 0.002 * (random.unit() - 0.5)));
-    let velocities: Vec<[f32; 4]> = rest.iter().map(|_| [random.unit(), random.unit(), random.unit(), 0.0]).collect();
-    let mut turns = vec![STILL; groups.len()];
-    let mut out = vec![Exerted::default(); groups.len()];
-    let states = vec![State::default(); groups.len()];
-    let count = mesh.elements.len();
-    let cases = [("bare", false, false), ("with state", true, false), ("with state, damped", true, true)];
-    for (level, (name, with_state, damped)) in
-        Level::available().into_iter().flat_map(|level| cases.map(move |case| (level, case)))
-    {
-        let matter = soft(if damped { 0.1 } else { 0.0 });
-        let mut best = f64::INFINITY;
-        for round in 0..40 {
-            // Turns a little, as a body does in a step.
-            let (sin, cos) = (0.01 * round as f32).sin_cos();
-            let turned: Vec<[f32; 4]> =
-                nodes.iter().map(|p| [cos * p[0] - sin * p[1], sin * p[0] + cos * p[1], p[2], 0.0]).collect();
-            let start = Instant::now();
-            for (k, (corners, rest)) in groups.iter().enumerate() {
-                let group = Group { corners, rest, state: with_state.then_some(&states[k]) };
-                if damped {
-                    exert::<true>(level, &group, &matter, &turned, &velocities, &mut turns[k], &mut out[k]);
-                } else {
-                    exert::<false>(level, &group, &matter, &turned, &velocities, &mut turns[k], &mut out[k]);
-                }
-            }
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        let mut products = f64::INFINITY;
-        let mut column = vec![[[[0.0; 4]; 8]; 4]; groups.len()];
-        for _ in 0..20 {
-            let start = Instant::now();
-            for (k, (corners, rest)) in groups.iter().enumerate() {
-                let group = Group { corners, rest, state: with_state.then_some(&states[k]) };
-                product(level, &group, &matter, &turns[k], &velocities, &mut column[k]);
-            }
-            products = products.min(start.elapsed().as_secs_f64());
-        }
-        let each = |seconds: f64| 1e9 * seconds / count as f64;
-        eprintln!(
-            "{level:?}, {name}: {count} elements, forces {:.1} ns, product {:.1} ns each",
-            each(best),
-            each(products)
-        );
     }
 }
