@@ -33,7 +33,7 @@ fn read_presets() -> (Vec<Material>, Vec<Problem>) {
     let read = |entry: &crate::document::Entry| {
         let Value::Table(table) = &entry.node.value else { return None };
         let reader = Reader::below(table, entry.key.clone(), entry.line, &problems);
-        Some(read_material(reader, Material { name: entry.key.clone(), ..Material::default() }))
+        Some(read_material(reader, Material { name: entry.key.clone(), ..Material::default() }, &[]))
     };
     let materials = table.entries.iter().filter_map(read).collect();
     (materials, problems.take())

@@ -307,6 +307,7 @@ impl World {
             let body = bodies.iter().find(|body| !body.removed && body.name == drag.body);
             body.is_some_and(|body| particles.find(body.range(), drag.sample).is_some())
         });
+        self.scratch.presses.retain_mut(|press| press.rearrange(&order));
         self.scratch.measured = false;
     }
 }

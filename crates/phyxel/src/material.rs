@@ -64,6 +64,13 @@ pub struct Plasticity {
     pub max: Real,
 }
 
+/// Matter that unites with its own kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sticky {
+    /// Temperature from which on it does; at all if `None`.
+    pub above: Option<Real>,
+}
+
 /// How matter takes up, conducts and loses heat. Temperatures are in the scene's scale.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heat {
@@ -326,6 +333,8 @@ pub struct Material {
     pub damping: Real,
     /// Stress at which it breaks, Pa, over temperature; `None` never breaks.
     pub strength: Option<Curve>,
+    /// Where it unites with matter of its own kind that it is pressed into; `None` nowhere.
+    pub sticky: Option<Sticky>,
     /// Permanent deformation; `None` is elastic.
     pub plasticity: Option<Plasticity>,
     /// Friction against other bodies.
@@ -390,6 +399,7 @@ impl Default for Material {
             poisson_ratio: 0.3,
             damping: 0.05,
             strength: None,
+            sticky: None,
             plasticity: None,
             friction: Friction::default(),
             restitution: 0.0,

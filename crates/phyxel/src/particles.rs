@@ -204,6 +204,22 @@ impl Particles {
         }
     }
 
+    /// All that is known of a particle.
+    pub fn get(&self, index: usize) -> Particle {
+        Particle {
+            position: self.position[index],
+            velocity: self.velocity[index],
+            rest: self.rest[index],
+            mass: self.mass[index],
+            radius: self.radius[index],
+            enthalpy: self.enthalpy[index],
+            phase: self.phase[index],
+            body: self.body[index],
+            sample: self.sample[index],
+            flags: self.flags[index],
+        }
+    }
+
     /// Removes and reorders particles and lets others join; models do the same to their own columns.
     pub fn rearrange(&mut self, order: &Rearrangement, newborn: &[Particle]) {
         order.apply(&mut self.position, newborn.iter().map(|particle| particle.position));
@@ -295,7 +311,7 @@ mod tests {
     #[test]
     fn particles_join_where_they_are_told_to_while_others_leave() {
         let mut particles = numbered(6);
-        let fresh = |mass: Real| Particle { mass, sample: 100, ..first(&particles) };
+        let fresh = |mass: Real| Particle { mass, sample: 100, ..particles.get(0) };
         let newborn = [fresh(20.0), fresh(21.0), fresh(22.0)];
         let joins = [Join { before: 2, count: 2 }, Join { before: 6, count: 1 }];
         let order = Rearrangement::new(6, |i| i != 1 && i != 5, &joins);
@@ -307,21 +323,6 @@ mod tests {
             (Some(3), Some(2), None, None)
         );
         assert_eq!((particles.find(3..6, 4), particles.find(3..6, 5)), (Some(5), None));
-    }
-
-    fn first(particles: &Particles) -> Particle {
-        Particle {
-            position: particles.position[0],
-            velocity: particles.velocity[0],
-            rest: particles.rest[0],
-            mass: particles.mass[0],
-            radius: particles.radius[0],
-            enthalpy: particles.enthalpy[0],
-            phase: particles.phase[0],
-            body: particles.body[0],
-            sample: particles.sample[0],
-            flags: particles.flags[0],
-        }
     }
 
     #[test]

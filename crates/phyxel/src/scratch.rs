@@ -1,11 +1,12 @@
 //! Working memory of a step. May be dropped at any time; never part of a checkpoint.
 
 use crate::collider::Collider;
-use crate::contact::{BodyBounds, make_colliders};
+use crate::contact::{BodyBounds, Press, make_colliders};
 use crate::drain::Outlet;
 use crate::heat::{Layout, Shore};
 use crate::obstacle::Obstacle;
 use glam::Vec3;
+use phyxel_laws::tetra::collide::Collider as Inside;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
@@ -19,6 +20,10 @@ pub(crate) struct Scratch {
     pub measured: bool,
     /// Pairs of particles that may touch within the step.
     pub pairs: Vec<(u32, u32)>,
+    /// Nodes of tetrahedra that are inside others.
+    pub presses: Vec<Press>,
+    /// Room of the search for these.
+    pub inside: Inside,
     /// Ways for heat from obstacles into particles.
     pub shores: Vec<Shore>,
     /// Ways for heat inside bodies, laid out; made anew when a model or a heating changes.

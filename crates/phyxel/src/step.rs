@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::apply::apply_commands;
-use crate::contact::{self, find_pairs, measure_bodies};
+use crate::contact::{self, find_pairs, find_presses, measure_bodies};
 use crate::error::StepError;
 use crate::exchange::{check_streams, exchange_matter};
 use crate::heat::{conduct_heat, take_up_work};
@@ -174,6 +174,7 @@ fn find_neighbours(world: &mut World, context: &StepContext) {
         world.scratch.bounds = measure_bodies(world);
     }
     find_pairs(world, context.dt);
+    find_presses(world);
     for model in &mut world.models {
         model.find_neighbours(&world.bodies, &world.materials, &world.particles);
     }

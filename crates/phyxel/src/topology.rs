@@ -1,15 +1,35 @@
-//! Changes of which particles there are and what ties them, inside of bodies.
+//! Changes of which particles there are and what ties them.
 
-use crate::model::Model;
+use crate::body::BodyId;
+use crate::model::tetra::Stuff;
+use crate::model::{Model, TetraModel};
+use crate::particles::Particle;
 use crate::step::first_unsound;
 use crate::world::World;
 
-/// Parts nodes of tetrahedra that are pulled too hard. A step that will be refused changes nothing.
+/// Parts nodes of tetrahedra that are pulled too hard, and unites those of sticky matter that are pressed into each other. A step that
+/// will be refused changes nothing.
 pub(crate) fn change_topology(world: &mut World) {
-    let is_breaking = |model: &Model| matches!(model, Model::Tetra(tetra) if tetra.is_breaking());
-    if !world.models.iter().any(is_breaking) || first_unsound(&world.particles).is_some() {
+    let is_breaking = tetra(world).is_some_and(|model| model.is_breaking());
+    let is_sticking = world.scratch.presses.iter().any(|press| press.partner.is_some())
+        && world.materials.iter().any(|material| material.sticky.is_some());
+    if !(is_breaking || is_sticking) || first_unsound(&world.particles).is_some() {
         return;
     }
+    if is_breaking {
+        part_nodes(world);
+    }
+    if is_sticking {
+        unite_bodies(world);
+        unite_nodes(world);
+    }
+}
+
+fn tetra(world: &mut World) -> Option<&mut TetraModel> {
+    world.models.iter_mut().find_map(|model| if let Model::Tetra(tetra) = model { Some(tetra) } else { None })
+}
+
+fn part_nodes(world: &mut World) {
     let mut newborn = Vec::new();
     for model in &mut world.models {
         if let Model::Tetra(tetra) = model {
@@ -25,5 +45,58 @@ pub(crate) fn change_topology(world: &mut World) {
         if let Model::Tetra(tetra) = model {
             tetra.retie(&world.bodies);
         }
+    }
+}
+
+/// Bodies of which nodes are about to unite become one.
+fn unite_bodies(world: &mut World) {
+    let Some(model) = world.tetra_model() else { return };
+    let stuff = Stuff { bodies: &world.bodies, materials: &world.materials, particles: &world.particles };
+    let pairs = model.sticky_pairs(&stuff, &world.scratch.presses);
+    for union in model.find_unions(&stuff, &pairs) {
+        take_over(world, union);
+    }
+}
+
+/// Lets all of a body of tetrahedra go over to another one. What is left of it is empty.
+fn take_over(world: &mut World, [into, from]: [BodyId; 2]) {
+    let [taker, giver] = [into, from].map(|id| &world.bodies[id.0 as usize]);
+    let samples = giver.range().zip(taker.born..);
+    let newborn: Vec<Particle> =
+        samples.map(|(i, sample)| Particle { body: into, sample, ..world.particles.get(i) }).collect();
+    let count = newborn.len() as u32;
+    let first_sample = taker.born;
+    world.bodies[into.0 as usize].born += count;
+    world.rearrange(|_| true, &newborn);
+    let (was, end) = (world.bodies[from.0 as usize].particles.clone(), world.bodies[into.0 as usize].particles.end);
+    let first = end - count;
+    let moved = |i: &mut u32| *i = if was.contains(i) { *i - was.start + first } else { *i };
+    for press in &mut world.scratch.presses {
+        [&mut press.node].into_iter().chain(&mut press.face).chain(&mut press.partner).for_each(moved);
+    }
+    let [taker, giver] = [into, from].map(|id| world.bodies[id.0 as usize].name.clone());
+    for drag in world.drags.iter_mut().filter(|drag| drag.body == giver) {
+        if let Some(i) = world.particles.find(was.start as usize..was.end as usize, drag.sample) {
+            (drag.body, drag.sample) = (taker.clone(), first_sample + i as u32 - was.start);
+        }
+    }
+    if let Some(model) = tetra(world) {
+        model.take_over([into, from], was.start, first);
+    }
+    world.rearrange(|i| !was.contains(&(i as u32)), &[]);
+}
+
+fn unite_nodes(world: &mut World) {
+    let World { models, bodies, materials, particles, scratch, .. } = world;
+    let mut gone = Vec::new();
+    for model in models {
+        if let Model::Tetra(tetra) = model {
+            let pairs = tetra.sticky_pairs(&Stuff { bodies, materials, particles }, &scratch.presses);
+            gone.append(&mut tetra.unite(bodies, particles, pairs));
+        }
+    }
+    if !gone.is_empty() {
+        gone.sort_unstable();
+        world.rearrange(|i| gone.binary_search(&(i as u32)).is_err(), &[]);
     }
 }

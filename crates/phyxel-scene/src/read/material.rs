@@ -5,13 +5,13 @@ use super::quantity::Quantity;
 use crate::document::Value;
 use crate::presets;
 use glam::Vec3;
-use phyxel::material::{Curve, Finish, Fluid, Friction, Heat, HeatFromWork, Material, Plasticity};
+use phyxel::material::{Curve, Finish, Fluid, Friction, Heat, HeatFromWork, Material, Plasticity, Sticky};
 
 const PRESSURE: Quantity = Quantity::positive("Pa");
 pub(super) const POISSON: Quantity = Quantity::between(-1.0, 0.5, "");
 
-/// A material of a file: its preset, if it names one, with the changes it makes.
-pub(super) fn read_named_material(name: &str, field: &Field) -> Option<Material> {
+/// A material of a file: its preset, if it names one, with the changes it makes. `known` are the names of all materials of the file.
+pub(super) fn read_named_material(name: &str, field: &Field, known: &[&str]) -> Option<Material> {
     let mut reader = field.table()?;
     let preset = reader.field("preset").and_then(|field| {
         let word = field.text()?;
@@ -22,11 +22,12 @@ pub(super) fn read_named_material(name: &str, field: &Field) -> Option<Material>
         preset
     });
     let start = preset.unwrap_or_default();
-    Some(read_material(reader, Material { name: name.to_string(), ..start }))
+    Some(read_material(reader, Material { name: name.to_string(), ..start }, known))
 }
 
 /// A material that starts from another one.
-pub(crate) fn read_material(mut reader: Reader, start: Material) -> Material {
+pub(crate) fn read_material(mut reader: Reader, start: Material, known: &[&str]) -> Material {
+    let sticky = reader.field("sticky").and_then(|field| read_sticky(&field, &start.name, known));
     let material = Material {
         name: start.name,
         density: reader.number("density", Quantity::positive("kg/m3")).unwrap_or(start.density),
@@ -37,6 +38,7 @@ pub(crate) fn read_material(mut reader: Reader, start: Material) -> Material {
         poisson_ratio: reader.number("poisson_ratio", POISSON).unwrap_or(start.poisson_ratio),
         damping: reader.number("damping", Quantity::not_negative("")).unwrap_or(start.damping),
         strength: reader.field("strength").and_then(|field| read_strength(&field)).unwrap_or(start.strength),
+        sticky: sticky.unwrap_or(start.sticky),
         plasticity: reader.field("plasticity").and_then(|field| read_plasticity(&field)).unwrap_or(start.plasticity),
         friction: reader.field("friction").and_then(|field| read_friction(&field)).unwrap_or(start.friction),
         restitution: reader.number("restitution", Quantity::part()).unwrap_or(start.restitution),
@@ -96,6 +98,46 @@ pub(super) fn read_strength(field: &Field) -> Option<Option<Curve>> {
         return Some(None);
     }
     read_curve(field, PRESSURE, "Pa").map(Some)
+}
+
+/// Names of materials, `{ with = [names], above = temperature }`, or `false` for what sticks to nothing.
+fn read_sticky(field: &Field, own: &str, known: &[&str]) -> Option<Option<Sticky>> {
+    match field.node.value {
+        Value::Flag(false) => Some(None),
+        Value::Table(_) => {
+            let mut reader = field.table()?;
+            let with = reader.need("with", || "a list of materials".to_string());
+            let above = reader.number("above", Quantity::any("temperature"));
+            reader.finish();
+            read_partners(&with?, own, known).then_some(Some(Sticky { above }))
+        }
+        _ => read_partners(field, own, known).then_some(Some(Sticky::default())),
+    }
+}
+
+/// Whether all names are those of a material that this one can stick to: itself.
+fn read_partners(field: &Field, own: &str, known: &[&str]) -> bool {
+    let Some(items) = field.items() else { return false };
+    if items.is_empty() {
+        field.object(format!("is an empty list, but must name what it sticks to: [\"{own}\"]"));
+        return false;
+    }
+    let sound = |item: &Field| {
+        let Some(name) = item.text() else { return false };
+        if name == own {
+            return true;
+        }
+        if known.contains(&name) {
+            let remedy = format!("make both bodies of \"{own}\" and write [\"{own}\"]");
+            item.object(format!(
+                "is \"{name}\", another material, but bodies that become one are of one material; {remedy}"
+            ));
+        } else {
+            item.unknown("material", name, known.iter().copied());
+        }
+        false
+    };
+    items.iter().filter(|item| !sound(item)).count() == 0
 }
 
 /// `{ yield = 0.05, creep = 5.0, max = 0.5 }`, or `false` for what is elastic.

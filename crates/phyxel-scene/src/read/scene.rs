@@ -160,14 +160,15 @@ fn read_step(field: &Field) -> Option<StepDescription> {
 
 fn read_materials(reader: &mut Reader) -> Vec<Material> {
     let fields = reader.field("materials").and_then(|field| field.named()).unwrap_or_default();
-    let read = |(name, field): (&str, Field)| {
-        if name == "world" {
+    let known: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    let read = |(name, field): &(&str, Field)| {
+        if *name == "world" {
             field.object("is named \"world\", which events use for the world itself; choose another name");
         }
         // A material with a mistake still has its name, so that bodies made of it are not blamed too.
-        read_named_material(name, &field).unwrap_or(Material { name: name.to_string(), ..Material::default() })
+        read_named_material(name, field, &known).unwrap_or(Material { name: name.to_string(), ..Material::default() })
     };
-    fields.into_iter().map(read).collect()
+    fields.iter().map(read).collect()
 }
 
 /// Presets may be named without defining a material of their own.

@@ -237,6 +237,9 @@ fn numbers_out_of_range_are_refused() {
         ("density = 1e300", "density: is 1e300, but must be smaller than 3.4e38 in size"),
         ("damping = -0.1", "damping: is -0.1, but must be zero or positive"),
         ("strength = true", "strength: is true, but must be a number (Pa)"),
+        ("sticky = [\"gopo\"]", "sticky[0]: there is no material \"gopo\"; did you mean \"goop\"? (known: goop)"),
+        ("sticky = []", "sticky: is an empty list, but must name what it sticks to: [\"goop\"]"),
+        ("sticky = { with = [\"goop\"], above = true }", "sticky.above: is true, but must be a number (temperature)"),
         ("color = '#12345'", "color: is \"#12345\", but must be a colour such as \"#f2d16b\" (red, green, blue)"),
         ("plasticity = { yield = 0.1, creep = 1.0 }", "plasticity: \"max\" is missing; it must be a number"),
     ] {

@@ -4,18 +4,22 @@ mod bounds;
 mod meetings;
 mod obstacles;
 mod pairs;
+mod presses;
+mod solver;
 mod work;
 
 pub(crate) use bounds::{BodyBounds, measure_bodies};
 pub(crate) use meetings::fastest_approach;
-pub(crate) use obstacles::{Walls, fastest_obstacle, make_colliders};
+pub(crate) use obstacles::{NODE_RADIUS, Walls, fastest_obstacle, make_colliders};
 pub(crate) use pairs::find_pairs;
+pub(crate) use presses::{Press, find_presses};
 
 use crate::Real;
 use crate::heat;
 use crate::step::StepContext;
 use crate::world::World;
 use phyxel_laws::contact::Pace;
+use solver::Solver;
 
 /// Overlapping things are pushed apart at this many radii per second at most, so that a bad start does not
 /// turn into an explosion.
@@ -36,7 +40,7 @@ fn note_shores(world: &mut World, touches: &[obstacles::ObstacleTouch]) {
     let at = touches.iter().filter(|touch| touch.is_close());
     let shores = at.filter_map(|touch| {
         let temperature = world.obstacles[touch.obstacle as usize].temperature?;
-        Some(heat::shore(world, touch.particle, touch.obstacle, temperature))
+        Some(heat::shore(world, touch.particle, touch.touch.normal, touch.obstacle, temperature))
     });
     world.scratch.shores = shores.collect();
 }
@@ -48,20 +52,26 @@ fn note_shores(world: &mut World, touches: &[obstacles::ObstacleTouch]) {
 pub(crate) fn resolve_contacts(world: &mut World, context: &StepContext) {
     let touches = obstacles::find_touches(world, context);
     note_shores(world, &touches);
-    let pairs = std::mem::take(&mut world.scratch.pairs);
-    if touches.is_empty() && pairs.is_empty() {
+    let (pairs, presses) = (&world.scratch.pairs, &world.scratch.presses);
+    if touches.is_empty() && pairs.is_empty() && presses.is_empty() {
         return;
     }
-    let mut solver = pairs::PairSolver::new(world, &pairs, context);
+    let mut spheres = Solver::new(world, pairs.len(), |k| pairs::describe(world, pairs[k], context));
+    let mut faces = Solver::new(world, presses.len(), |k| presses::describe(world, &presses[k], context));
+    let is_alone = pairs.is_empty() && presses.is_empty();
     // What touches obstacles alone is done in one go; what also touches other bodies takes part in every round.
     let groups = touches.chunk_by(|a, b| a.particle == b.particle);
-    let (coupled, alone): (Vec<_>, Vec<_>) = groups.partition(|group| solver.touches(group[0].particle));
+    let (coupled, alone): (Vec<_>, Vec<_>) = groups.partition(|group| {
+        let particle = group[0].particle;
+        spheres.touches(particle) || faces.touches(particle)
+    });
     obstacles::stop_at_obstacles(world, &alone, 1, context);
-    let rounds = if pairs.is_empty() { 0 } else { world.settings.contact_rounds.max(1) };
+    let rounds = if is_alone { 0 } else { world.settings.contact_rounds.max(1) };
     for _ in 0..rounds {
-        solver.exchange_momentum(world);
+        spheres.exchange_momentum(world);
+        faces.exchange_momentum(world);
         obstacles::stop_at_obstacles(world, &coupled, rounds, context);
     }
-    solver.note_friction(world);
-    world.scratch.pairs = pairs;
+    spheres.note_friction(world);
+    faces.note_friction(world);
 }

@@ -18,6 +18,8 @@ use phyxel_laws::contact::{Pace, Surface, Touch, friction_work, touched_velocity
 
 /// Particles per task.
 const GRAIN: usize = 1024;
+/// Radius with which nodes of tetrahedra touch obstacles, as a part of theirs.
+pub(crate) const NODE_RADIUS: Real = 0.1;
 /// A touch is looked at while the gap is below this part of the radius, even if it is not closing.
 const WATCHED: Real = 0.25;
 /// Thickness of the film in which things stick, as a part of the radius.
@@ -32,7 +34,7 @@ const PATH_STEPS: usize = 48;
 pub(crate) struct ObstacleTouch {
     pub particle: u32,
     pub obstacle: u32,
-    touch: Touch,
+    pub touch: Touch,
     /// Velocity of the obstacle there, m/s.
     carried: Vec3,
     /// Thickness of the film in which things stick, m.
@@ -211,29 +213,48 @@ fn turn_speed(obstacle: &Moving, distance: Real, dt: Real) -> Real {
 /// The touch of a particle and an obstacle within this step, if there is one.
 fn touch(world: &World, obstacle: &Moving, i: usize, context: &StepContext) -> Option<ObstacleTouch> {
     let particles = &world.particles;
-    let (x, radius) = (particles.position[i], guarded_radius(world, i));
+    let x = particles.position[i];
+    let Guard { radius, watched, film } = Guard::of(world, i);
     let carried = obstacle.velocity_at(x, context.dt);
     let path = (particles.velocity[i] - carried) * context.dt;
     let length = path.length();
     if particles.is_held(i) || !length.is_finite() {
         return None;
     }
-    let (watched, film) = if is_fluid(world, i) { (WETTED, WETTED) } else { (WATCHED, FILM) };
-    let near = obstacle.nearness(x, radius * (1.0 + watched) + length)?;
+    let near = obstacle.nearness(x, radius + watched + length)?;
     let gap = near.distance - radius;
     let (normal, gap) =
         if gap > 0.0 && length > radius { first_on_path(obstacle, x, path, radius)? } else { (near.normal, gap) };
     let closing = -path.dot(normal);
-    if gap > closing.max(watched * radius) {
+    if gap > closing.max(watched) {
         return None;
     }
     let touch = Touch::new(normal, gap, world.scratch.velocity_before[i] - carried);
-    Some(ObstacleTouch { particle: i as u32, obstacle: obstacle.number, touch, carried, film: film * radius })
+    Some(ObstacleTouch { particle: i as u32, obstacle: obstacle.number, touch, carried, film })
 }
 
-/// Radius with which a particle touches obstacles, m. Fluids keep off walls by pressure; half of it is a guard.
-fn guarded_radius(world: &World, i: usize) -> Real {
-    world.particles.radius[i] * if is_fluid(world, i) { 0.5 } else { 1.0 }
+/// How near a particle is to obstacles when it touches them.
+struct Guard {
+    /// Radius with which it does, m.
+    radius: Real,
+    /// Gap below which a touch is looked at even if it is not closing, m.
+    watched: Real,
+    /// Gap in which it sticks and heat passes, m.
+    film: Real,
+}
+
+impl Guard {
+    /// Fluids keep off walls by pressure; half of their radius is a guard. Nodes of tetrahedra lie on the surface.
+    fn of(world: &World, i: usize) -> Self {
+        let radius = world.particles.radius[i];
+        if is_fluid(world, i) {
+            Self { radius: 0.5 * radius, watched: WETTED * 0.5 * radius, film: WETTED * 0.5 * radius }
+        } else {
+            let is_node = world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Tetra;
+            let touching = if is_node { NODE_RADIUS * radius } else { radius };
+            Self { radius: touching, watched: WATCHED * radius, film: FILM * radius }
+        }
+    }
 }
 
 /// Whether a particle is one of a fluid that has a pressure.

@@ -5,6 +5,7 @@ use crate::Real;
 use crate::model::ModelKind;
 use crate::particles::Phase;
 use crate::world::World;
+use glam::Vec3;
 
 /// A way for heat between a particle and the obstacle it is at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +18,7 @@ pub(crate) struct Shore {
     pub temperature: Real,
 }
 
-/// Ways for heat between particles of different bodies that touch.
+/// Ways for heat between things that touch.
 pub(super) fn contact_links(world: &World) -> Vec<Link> {
     let particles = &world.particles;
     let touching: Vec<[u32; 2]> = world
@@ -31,6 +32,7 @@ pub(super) fn contact_links(world: &World) -> Vec<Link> {
             particles.position[i].distance_squared(particles.position[j]) < (1.05 * radii) * (1.05 * radii)
         })
         .collect();
+    let mut links = press_links(world);
     let mut crowd = vec![0u32; if touching.is_empty() { 0 } else { particles.len() }];
     touching.iter().flatten().for_each(|&i| crowd[i as usize] += 1);
     let link = |[a, b]: [u32; 2]| {
@@ -41,7 +43,32 @@ pub(super) fn contact_links(world: &World) -> Vec<Link> {
         let film = 1.0 / (world.settings.contact_conductance * area);
         Link { particles: [a, b], conductance: 1.0 / (p + q + film) }
     };
-    touching.into_iter().map(link).filter(|link| link.conductance > 0.0).collect()
+    links.extend(touching.into_iter().map(link).filter(|link| link.conductance > 0.0));
+    links
+}
+
+/// Ways between nodes of tetrahedra and the faces that they touch, by the parts of their nodes. Nodes are on the face, and what a node shows
+/// of its surface is the area. Both sides have such nodes, so that each gives half.
+fn press_links(world: &World) -> Vec<Link> {
+    let film = world.settings.contact_conductance;
+    let presses = world.scratch.presses.iter();
+    let links = presses.flat_map(|press| {
+        let conductance = 0.5 * film * face_area(world, press.node, press.normal);
+        let way =
+            move |k: usize| Link { particles: [press.node, press.face[k]], conductance: conductance * press.parts[k] };
+        (0..3).map(way)
+    });
+    links.filter(|link| link.conductance > 0.0).collect()
+}
+
+/// Area with which a particle touches what is on the other side of a normal, m2.
+fn face_area(world: &World, particle: u32, normal: Vec3) -> Real {
+    let i = particle as usize;
+    let is_node = world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Tetra;
+    match world.tetra_model().filter(|_| is_node) {
+        Some(model) => model.area_against(&world.bodies, i, &world.particles.position, normal),
+        None => 4.0 * world.particles.radius[i] * world.particles.radius[i],
+    }
 }
 
 /// Resistance from the middle of a particle to its face, K/W. A body may be turned any way when it touches something,
@@ -58,10 +85,9 @@ fn through_face(world: &World, particle: u32, area: Real) -> Real {
     world.particles.radius[i] / (heat.mean_conductivity() * area)
 }
 
-/// The way for heat from an obstacle with a temperature into a particle at it.
-pub(crate) fn shore(world: &World, particle: u32, obstacle: u32, temperature: Real) -> Shore {
-    let radius = world.particles.radius[particle as usize];
-    let area = 4.0 * radius * radius;
+/// The way for heat from an obstacle with a temperature into a particle at it, on the side that the normal leads to.
+pub(crate) fn shore(world: &World, particle: u32, normal: Vec3, obstacle: u32, temperature: Real) -> Shore {
+    let area = face_area(world, particle, normal);
     let film = 1.0 / (world.settings.contact_conductance * area);
     let conductance = 1.0 / (through_face(world, particle, area) + film);
     Shore { particle, obstacle, conductance, temperature }

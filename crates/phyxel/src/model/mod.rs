@@ -194,7 +194,7 @@ impl Model {
             Self::Crystal(model) => model.rearrange(moved),
             Self::Shape(shape) => shape.rearrange(moved.order),
             Self::Spring(spring) => spring.refresh(),
-            Self::Tetra(tetra) => tetra.rearrange(moved.order),
+            Self::Tetra(tetra) => tetra.rearrange(moved),
         }
     }
 

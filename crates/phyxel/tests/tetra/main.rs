@@ -5,6 +5,7 @@ mod common;
 
 mod beams;
 mod breaking;
+mod contact;
 mod motion;
 mod refusals;
 mod skins;

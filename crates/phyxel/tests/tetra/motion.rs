@@ -234,7 +234,7 @@ fn friction_holds_a_stiff_block_on_a_slope_and_lets_it_slide_on_a_steeper_one() 
     for (degrees, slides) in [(20.0f32, false), (40.0, true)] {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let mut body = block([3, 3, 3], 0.1, stepped(Integration::Implicit));
-        body.pose.at = Vec3::new(0.0, 0.18, 0.0);
+        body.pose.at = Vec3::new(0.0, 0.153, 0.0);
         let mut world = world(elastic(1.0e7, 0.3), Vec3::new(9.81 * sin, -9.81 * cos, 0.0));
         world.add_body(body).unwrap();
         world.add_obstacle(floor(Friction { r#static: 0.6, kinetic: 0.6 }, 0.0)).unwrap();

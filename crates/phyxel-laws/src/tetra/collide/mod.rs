@@ -36,7 +36,12 @@ pub struct Bodies<'a> {
     pub faces: &'a [u32],
     /// The nodes that are looked at, each once. Depths are handed on inwards along edges between them.
     pub points: &'a [u32],
+    /// The body of each node, in which it is not looked for; [`ANYWHERE`] for one that is looked for in all.
+    pub homes: &'a [u32],
 }
+
+/// Stands for the body of a node that may also be inside of its own.
+pub const ANYWHERE: u32 = u32::MAX;
 
 impl Bodies<'_> {
     /// The node of the touched face that is nearest to the node of a contact: what this unites with where bodies are sticky.
@@ -150,9 +155,9 @@ impl Collider {
             if !(low.is_finite() && high.is_finite()) {
                 continue;
             }
-            let mut shape = None;
+            let (mut shape, body) = (None, bodies.bodies[element]);
             self.points.points_in([low, high], |node, place| {
-                if bodies.elements[element].contains(&node) {
+                if bodies.homes[node as usize] == body || bodies.elements[element].contains(&node) {
                     return;
                 }
                 let shape = shape.get_or_insert_with(|| Shape::new(corners));
@@ -160,7 +165,7 @@ impl Collider {
                 // Face k lies across from corner 3 - k.
                 let is_on = |k: usize| parts[3 - k] <= geometry::TOUCH && self.is_surface[4 * element + k];
                 let is_touching = (0..4).any(is_on);
-                found.push(Inside { node, body: bodies.bodies[element], element: element as u32, is_touching });
+                found.push(Inside { node, body, element: element as u32, is_touching });
             });
         }
     }

@@ -158,19 +158,19 @@ impl Net {
     }
 
     /// Whether two nodes may become one at a place, m: no element would have a node twice, be mirrored, or have less than the part
-    /// `least` of its volume at rest, and no face more than two sides. `rest` are the volumes of all elements at rest, m3.
+    /// `least` of its volume at rest, and no face more than two sides. `rest` tells the volume of an element at rest, m3.
     pub fn allows_join(
         &self,
         [a, b]: [u32; 2],
         place: Vec3,
         positions: &[Vec3],
-        rest: &[Real],
+        rest: impl Fn(usize) -> Real,
         least: Real,
     ) -> Result<(), Refusal> {
         self.faces_to_pair(a, b)?;
         for &corner in self.corners(a).iter().chain(self.corners(b)) {
             let element = corner as usize / 4;
-            let shape = [(self.elements[element], rest[element])];
+            let shape = [(self.elements[element], rest(element))];
             if !allows_uniting([a, b], place, shape, |node| positions[node as usize], least) {
                 return Err(Refusal::Shrunk { element });
             }

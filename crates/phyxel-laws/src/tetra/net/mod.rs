@@ -130,7 +130,13 @@ impl Net {
 
     /// Whether a node lies on the surface.
     pub fn is_on_surface(&self, node: u32) -> bool {
-        self.corners(node).iter().any(|&corner| faces_at(corner).any(|face| self.mates[face as usize] == NONE))
+        self.surface_around(node).next().is_some()
+    }
+
+    /// The faces on the surface that have a node, in order.
+    pub fn surface_around(&self, node: u32) -> impl Iterator<Item = u32> {
+        let faces = self.corners(node).iter().flat_map(|&corner| faces_at(corner));
+        faces.filter(|face| self.mates[*face as usize] == NONE)
     }
 
     /// Gives nodes other numbers: node `k` gets `numbers[k]`, and there are `nodes` numbers in all. Nodes that hold no corners may

@@ -1,7 +1,7 @@
 //! Points in elements.
 
 use super::*;
-use crate::tetra::collide::{Bodies, Collider, Contact, Inside};
+use crate::tetra::collide::{ANYWHERE, Bodies, Collider, Contact, Inside};
 use glam::{Affine3A, DMat3};
 
 /// Bodies of meshes.
@@ -11,6 +11,7 @@ struct Pile {
     elements: Vec<[u32; 4]>,
     bodies: Vec<u32>,
     points: Vec<u32>,
+    homes: Vec<u32>,
 }
 
 impl Pile {
@@ -20,6 +21,7 @@ impl Pile {
         self.elements.extend(mesh.elements.iter().map(|element| element.map(|node| node + first)));
         self.bodies.resize(self.elements.len(), body);
         self.points = (0..self.positions.len() as u32).collect();
+        self.homes.resize(self.positions.len(), ANYWHERE);
         self
     }
 
@@ -28,8 +30,8 @@ impl Pile {
     }
 
     fn bodies<'a>(&'a self, faces: &'a [u32]) -> Bodies<'a> {
-        let Self { positions, elements, bodies, points } = self;
-        Bodies { positions, elements, bodies, faces, points }
+        let Self { positions, elements, bodies, points, homes } = self;
+        Bodies { positions, elements, bodies, faces, points, homes }
     }
 
     fn find(&self) -> Vec<Contact> {
@@ -179,6 +181,17 @@ fn contacts_do_not_depend_on_the_order_in_which_things_are_looked_at() {
 }
 
 #[test]
+fn nodes_are_not_looked_for_at_home() {
+    let (mut pile, _) = pressed(0.3, [4, 9], 1);
+    let found = pile.find();
+    let bar = 4 * 4 * 9;
+    pile.homes = (0..pile.positions.len()).map(|node| if node < bar { 4 } else { 9 }).collect();
+    assert_eq!(pile.find(), found);
+    pile.homes[..bar].fill(9);
+    assert!(!found.is_empty() && pile.find().is_empty());
+}
+
+#[test]
 fn depths_follow_a_bar_that_sinks_through_the_middle_of_a_block() {
     // The nearest face would flip from the upper side to the lower one; and nodes pass from element to element of the block.
     let mut last: Vec<Contact> = Vec::new();
@@ -318,7 +331,7 @@ fn two_cubes_that_stick_become_one() {
     for contact in contacts.iter().filter(|contact| contact.is_crossed) {
         let [a, b] = [contact.node, pile.bodies(&[]).nearest_node(contact)];
         let place = 0.5 * (pile.positions[a as usize] + pile.positions[b as usize]);
-        if net.allows_join([a, b], place, &pile.positions, &rest, 0.5).is_ok() {
+        if net.allows_join([a, b], place, &pile.positions, |element| rest[element], 0.5).is_ok() {
             covered += net.join(a, b).unwrap().covered.len();
             pile.positions[a as usize] = place;
             joined += 1;

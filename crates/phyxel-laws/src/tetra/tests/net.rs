@@ -139,7 +139,7 @@ impl Play {
         let b = near[self.below(near.len())];
         let there = self.positions[b as usize];
         let place = 0.5 * (here + there);
-        if let Err(refusal) = self.net.allows_join([a, b], place, &self.positions, &self.rest, 0.05) {
+        if let Err(refusal) = self.net.allows_join([a, b], place, &self.positions, |element| self.rest[element], 0.05) {
             return Some(Err(refusal));
         }
         let change = self.net.join(a, b).unwrap();

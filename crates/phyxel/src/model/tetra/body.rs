@@ -1,10 +1,11 @@
 //! A body of tetrahedra: what it is at any moment beside its nodes.
 
 use super::TetraSettings;
+use super::outside::Outside;
 use crate::Real;
 use crate::body::{Body, BodyId};
-use crate::model::Parts;
-use crate::particles::{Particles, Rearrangement};
+use crate::model::{Moved, Parts};
+use crate::particles::Particles;
 use crate::{frame::TetraReport, parallel};
 use glam::Vec3;
 use phyxel_laws::elastic::Hooke;
@@ -41,9 +42,14 @@ pub(super) struct Tetras {
     pub rounds: u64,
     /// Nodes that parting made since the start.
     pub broken: u64,
+    /// Nodes that uniting took away since the start.
+    pub merged: u64,
     /// Which corners are tied, by the numbers of nodes in the body; found when it is needed.
     #[serde(skip)]
     pub ties: Option<Ties>,
+    /// What others can touch; found when it is needed.
+    #[serde(skip)]
+    pub outside: Option<Outside>,
     /// How swift the swiftest element of a law is, Pa/m2: it takes a while to find.
     #[serde(skip)]
     swiftness: Option<(Hooke, f64)>,
@@ -76,21 +82,37 @@ impl Tetras {
             solves: 0,
             rounds: 0,
             broken: 0,
+            merged: 0,
             ties: None,
+            outside: None,
             swiftness: None,
         }
     }
 
     /// Follows particles that moved in the store; false if some of its nodes are gone.
-    pub fn rearrange(&mut self, order: &Rearrangement) -> bool {
+    pub fn rearrange(&mut self, moved: &Moved) -> bool {
         let mut is_whole = true;
         for node in self.elements.iter_mut().flatten() {
-            match order.target(*node) {
+            match moved.order.target(*node) {
                 Some(target) => *node = target,
                 None => is_whole = false,
             }
         }
+        let body = &moved.bodies[self.id.0 as usize];
+        let number = |old: u32| moved.order.target(old).map_or(u32::MAX, |new| new - body.particles.start);
+        let numbers: Vec<u32> = moved.was[self.id.0 as usize].clone().map(number).collect();
+        let is_moved = (0..).zip(&numbers).any(|(old, new)| old != *new);
+        if let Some(ties) = self.ties.as_mut().filter(|_| is_moved) {
+            let is_sound = ties.renumber(&numbers, body.len()).is_ok();
+            self.ties.take_if(|_| !is_sound);
+            self.outside = None;
+        }
         is_whole
+    }
+
+    /// Forgets what follows from which elements there are.
+    pub fn forget(&mut self) {
+        (self.ties, self.outside, self.swiftness) = (None, None, None);
     }
 
     /// Square of the fastest swing of any element times the density, Pa/m2: no swing of the body is faster.

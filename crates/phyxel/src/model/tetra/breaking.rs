@@ -6,7 +6,7 @@ use super::body::Tetras;
 use super::net::Net;
 use super::{Derived, TetraModel};
 use crate::Real;
-use crate::body::{Body, BodyId};
+use crate::body::Body;
 use crate::material::Material;
 use crate::parallel;
 use crate::particles::{Flags, Particle, Particles};
@@ -84,6 +84,7 @@ impl Tetras {
             let parent = if node < count { node } else { parents[(node - count) as usize] };
             parents.resize(parents.len() + born.len(), parent);
         }
+        self.outside = None;
         self.broken += parents.len() as u64;
         parents
     }
@@ -240,7 +241,7 @@ impl TetraModel {
             }
             let body = &bodies[tetras.id.0 as usize];
             let parents = tetras.part_nodes(body.range(), &partings);
-            newborn.append(&mut tetras.share_out(tetras.id, body, &parents, particles));
+            newborn.append(&mut tetras.share_out(body, &parents, particles));
         }
         newborn
     }
@@ -248,9 +249,7 @@ impl TetraModel {
     /// Lets elements have the nodes that they are tied to, once new ones are in the store.
     pub(crate) fn retie(&mut self, bodies: &[Body]) {
         for tetras in &mut self.bodies {
-            let Some(ties) = &tetras.ties else { continue };
-            let first = bodies[tetras.id.0 as usize].particles.start;
-            tetras.elements = ties.elements().iter().map(|nodes| nodes.map(|node| node + first)).collect();
+            tetras.follow_ties(bodies[tetras.id.0 as usize].particles.start);
         }
         self.refresh();
     }
@@ -258,7 +257,7 @@ impl TetraModel {
 
 impl Tetras {
     /// New nodes as particles, with their parts of the masses of those they come from.
-    fn share_out(&self, id: BodyId, body: &Body, parents: &[u32], particles: &mut Particles) -> Vec<Particle> {
+    fn share_out(&self, body: &Body, parents: &[u32], particles: &mut Particles) -> Vec<Particle> {
         let Some(ties) = &self.ties else { return Vec::new() };
         let count = body.len() as u32;
         let volume = |node: u32| -> f64 {
@@ -283,18 +282,7 @@ impl Tetras {
         }
         let newborn = parents.iter().zip(masses).zip(body.born..).map(|((&parent, mass), sample)| {
             let i = body.range().start + parent as usize;
-            Particle {
-                position: particles.position[i],
-                velocity: particles.velocity[i],
-                rest: particles.rest[i],
-                mass,
-                radius: particles.radius[i],
-                enthalpy: particles.enthalpy[i],
-                phase: particles.phase[i],
-                body: id,
-                sample,
-                flags: particles.flags[i],
-            }
+            Particle { mass, sample, ..particles.get(i) }
         });
         newborn.collect()
     }

@@ -8,7 +8,9 @@ mod body;
 mod breaking;
 mod conduct;
 mod implicit;
+mod merging;
 mod net;
+mod outside;
 mod settings;
 mod skin;
 mod state;
@@ -17,6 +19,8 @@ mod walls;
 mod warmth;
 
 pub(crate) use self::body::node_volumes;
+pub(crate) use self::merging::Matter as Stuff;
+pub(crate) use self::outside::Solid;
 pub use self::settings::TetraSettings;
 
 use self::body::Tetras;
@@ -31,9 +35,9 @@ use crate::contact::Walls;
 use crate::heat::Ways;
 use crate::material::Material;
 use crate::model::continuum::Integration;
-use crate::model::slowest_swing;
+use crate::model::{Moved, slowest_swing};
 use crate::parallel;
-use crate::particles::{Flags, Particles, Rearrangement};
+use crate::particles::{Flags, Particles};
 use crate::step::StepContext;
 use glam::Vec3;
 use phyxel_laws::elastic::Hooke;
@@ -111,9 +115,9 @@ impl TetraModel {
         self.refresh();
     }
 
-    pub(crate) fn rearrange(&mut self, order: &Rearrangement) {
-        // Nodes go only with their body.
-        self.bodies.retain_mut(|tetras| tetras.rearrange(order));
+    pub(crate) fn rearrange(&mut self, moved: &Moved) {
+        // Nodes that elements have go only with their body.
+        self.bodies.retain_mut(|tetras| tetras.rearrange(moved));
         self.refresh();
     }
 
@@ -129,6 +133,7 @@ impl TetraModel {
         for (tetras, part) in self.bodies.iter_mut().zip(&mut derived.parts) {
             let body = &bodies[tetras.id.0 as usize];
             part.choose_pace(tetras, body.range(), &materials[body.material.0 as usize], particles);
+            tetras.know_surface(body.range());
         }
         self.derived = Some(Box::new(derived));
         self.ways = Some(Arc::new(self.find_all_ways(bodies, materials)));

@@ -101,6 +101,7 @@ impl Derived {
             elastic: found.iter().map(|(_, energy)| energy).sum(),
             strain_max: f64::from(most),
             broken: tetras.broken,
+            merged: tetras.merged,
             pieces: tetras.count_pieces(run.start as u32, run.len()),
             solver_rounds: (tetras.solves > 0).then(|| tetras.rounds as f64 / tetras.solves as f64),
             tetrahedra: Some(tetras.report(&particles.position)),

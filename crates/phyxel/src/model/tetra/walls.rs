@@ -1,7 +1,7 @@
 //! Nodes at walls, for implicit steps.
 
 use crate::Real;
-use crate::contact::{Walls, pace};
+use crate::contact::{NODE_RADIUS, Walls, pace};
 use crate::parallel;
 use crate::particles::Particles;
 use crate::step::StepContext;
@@ -61,7 +61,7 @@ pub(super) fn find_walls(
         let mut found: Option<(Real, AtWall)> = None;
         let reach = radii[i] + velocities[i].length() * context.dt;
         near.visit(positions[i], reach, |at, carried, _| {
-            let touch = Touch::new(at.normal, at.distance - radii[i], Vec3::ZERO);
+            let touch = Touch::new(at.normal, at.distance - NODE_RADIUS * radii[i], Vec3::ZERO);
             let own = (velocities[i] - carried).dot(at.normal);
             let pushed = pushed_velocity(own, &touch, 0.0, &pace(context, radii[i]));
             if pushed > own && found.is_none_or(|(most, _)| pushed - own > most) {

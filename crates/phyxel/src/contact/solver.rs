@@ -1,0 +1,160 @@
+//! Momentum that things exchange where they touch.
+
+use super::work::{friction_warms, matter, shared_heat};
+use crate::Real;
+use crate::parallel;
+use crate::world::World;
+use glam::Vec3;
+use phyxel_laws::contact::{Pace, Surface, Touch, friction_work, touched_velocity};
+
+/// Meetings per task.
+const GRAIN: usize = 1024;
+
+/// Particles that touch: the first, and those that it touches by their parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meeting<const N: usize> {
+    particles: [u32; N],
+    /// Parts of their velocities in that of the first relative to the others; they add up to nothing.
+    parts: [Real; N],
+    /// Places of them among the touched particles.
+    places: [u32; N],
+    touch: Touch,
+    surface: Surface,
+    pace: Pace,
+    /// Inverse of the sum of inverse masses, kg.
+    mass: Real,
+}
+
+impl<const N: usize> Meeting<N> {
+    pub fn new(
+        world: &World,
+        particles: [u32; N],
+        parts: [Real; N],
+        touch: Touch,
+        surface: Surface,
+        pace: Pace,
+    ) -> Self {
+        let store = &world.particles;
+        let inverse = |k: usize| {
+            let i = particles[k] as usize;
+            if store.is_held(i) { 0.0 } else { parts[k] * parts[k] / store.mass[i] }
+        };
+        let sum: Real = (0..N).map(inverse).sum();
+        let mass = if sum > 0.0 { 1.0 / sum } else { 0.0 };
+        Self { particles, parts, places: [0; N], touch, surface, pace, mass }
+    }
+
+    /// The first relative to the others.
+    fn relative(&self, velocity: &[Vec3]) -> Vec3 {
+        (1..N).fold(velocity[self.particles[0] as usize] * self.parts[0], |sum, k| {
+            sum + velocity[self.particles[k] as usize] * self.parts[k]
+        })
+    }
+}
+
+/// Exchanges momentum in meetings, all at once per round.
+pub(super) struct Solver<const N: usize> {
+    meetings: Vec<Meeting<N>>,
+    /// Touched particles, rising.
+    touched: Vec<u32>,
+    /// First entry of each touched particle in `entries`.
+    start: Vec<u32>,
+    /// Meeting and side (`N meeting + side`).
+    entries: Vec<u32>,
+    /// Momentum that the first of each meeting was given, kg m/s; empty where friction warms nothing.
+    exchanged: Vec<Vec3>,
+}
+
+impl<const N: usize> Solver<N> {
+    pub fn new(world: &World, count: usize, describe: impl Fn(usize) -> Meeting<N> + Sync) -> Self {
+        let mut meetings = parallel::map(count, GRAIN, describe);
+        let mut counts = vec![0u32; if count == 0 { 0 } else { world.particles.len() }];
+        meetings.iter().flat_map(|meeting| meeting.particles).for_each(|i| counts[i as usize] += 1);
+        let exchanged = if friction_warms(world) { vec![Vec3::ZERO; count] } else { Vec::new() };
+        let (mut touched, mut start, mut next) = (Vec::new(), vec![0], Vec::new());
+        // From here on `counts` holds the place of each touched particle.
+        for (i, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+            let end = start.last().copied().unwrap_or(0);
+            next.push(end);
+            start.push(end + *count);
+            *count = touched.len() as u32;
+            touched.push(i as u32);
+        }
+        let mut entries = vec![0; N * count];
+        for (k, meeting) in meetings.iter_mut().enumerate() {
+            meeting.places = meeting.particles.map(|i| counts[i as usize]);
+            for (side, place) in meeting.places.into_iter().enumerate() {
+                let next = &mut next[place as usize];
+                entries[*next as usize] = (N * k + side) as u32;
+                *next += 1;
+            }
+        }
+        Self { meetings, touched, start, entries, exchanged }
+    }
+
+    /// Whether a particle takes part in a meeting.
+    pub fn touches(&self, particle: u32) -> bool {
+        self.touched.binary_search(&particle).is_ok()
+    }
+
+    /// One round: each active meeting exchanges its share of the momentum it needs.
+    ///
+    /// A particle in several active meetings would overshoot if each did all; a meeting takes the part that the busiest
+    /// of its particles can give. The part is the same for all, so momentum is kept.
+    pub fn exchange_momentum(&mut self, world: &mut World) {
+        if self.meetings.is_empty() {
+            return;
+        }
+        let velocity = &world.particles.velocity;
+        let wanted = parallel::map(self.meetings.len(), GRAIN, |k| {
+            let meeting = &self.meetings[k];
+            let relative = meeting.relative(velocity);
+            (touched_velocity(relative, &meeting.touch, &meeting.surface, &meeting.pace) - relative) * meeting.mass
+        });
+        let around = |place: usize| &self.entries[self.start[place] as usize..self.start[place + 1] as usize];
+        let busy = parallel::map(self.touched.len(), GRAIN, |place| {
+            around(place).iter().filter(|&&entry| wanted[entry as usize / N] != Vec3::ZERO).count() as Real
+        });
+        let share_of = |meeting: &Meeting<N>| {
+            let busiest = meeting.places.iter().map(|place| busy[*place as usize]).fold(1.0, Real::max);
+            1.0 / busiest
+        };
+        for ((exchanged, wanted), meeting) in self.exchanged.iter_mut().zip(&wanted).zip(&self.meetings) {
+            *exchanged += *wanted * share_of(meeting);
+        }
+        let changes = parallel::map(self.touched.len(), GRAIN, |place| {
+            let mut impulse = Vec3::ZERO;
+            for &entry in around(place) {
+                let meeting = &self.meetings[entry as usize / N];
+                impulse += wanted[entry as usize / N] * (share_of(meeting) * meeting.parts[entry as usize % N]);
+            }
+            impulse
+        });
+        for (&i, impulse) in self.touched.iter().zip(changes) {
+            if !world.particles.is_held(i as usize) {
+                world.particles.velocity[i as usize] += impulse / world.particles.mass[i as usize];
+            }
+        }
+    }
+
+    /// Notes the heat that friction made in all rounds.
+    pub fn note_friction(&self, world: &mut World) {
+        if self.exchanged.is_empty() {
+            return;
+        }
+        let heats = parallel::map(self.meetings.len(), GRAIN, |k| {
+            let meeting = &self.meetings[k];
+            let start = meeting.relative(&world.scratch.velocity_before);
+            let end = meeting.relative(&world.particles.velocity);
+            let work = friction_work(-self.exchanged[k], meeting.touch.normal, start, end);
+            shared_heat([0, 1].map(|side| matter(world, meeting.particles[side])), work)
+        });
+        let made = world.particles.make_heat();
+        for (meeting, [first, others]) in self.meetings.iter().zip(heats) {
+            made[meeting.particles[0] as usize] += first;
+            for k in 1..N {
+                made[meeting.particles[k] as usize] -= others * f64::from(meeting.parts[k]);
+            }
+        }
+    }
+}

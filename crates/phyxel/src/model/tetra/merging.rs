@@ -1,0 +1,259 @@
+//! Nodes that unite where sticky matter is pressed together `[Gis07]`, and bodies that become one by it.
+
+use super::TetraModel;
+use super::body::Tetras;
+use crate::Real;
+use crate::body::{Body, BodyId};
+use crate::contact::Press;
+use crate::material::Material;
+use crate::particles::{Flags, Particles};
+use crate::skin::Skin;
+use glam::Vec3;
+use phyxel_laws::lanes::{Eight, WIDTH};
+use phyxel_laws::tetra::{Element, Rest, allows_uniting};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Elements may not shrink below this part of their volume at rest where nodes unite.
+const LEAST: Real = 0.2;
+/// Nodes on both sides of a seam close it if they are nearer to each other than this part of the spacing.
+const SEAM: Real = 0.3;
+
+/// Two nodes that may unite: the particles that they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    nodes: [u32; 2],
+    /// Square of the way between them, m2.
+    apart: Real,
+}
+
+/// What is needed to know what is sticky and how nodes unite.
+pub(crate) struct Matter<'a> {
+    pub bodies: &'a [Body],
+    pub materials: &'a [Material],
+    pub particles: &'a Particles,
+}
+
+impl Matter<'_> {
+    fn body_of(&self, particle: u32) -> &Body {
+        &self.bodies[self.particles.body[particle as usize].0 as usize]
+    }
+
+    /// Whether a node sticks to matter of its kind.
+    fn sticks(&self, particle: u32) -> bool {
+        let body = self.body_of(particle);
+        let material = &self.materials[body.material.0 as usize];
+        let warmth = || material.heat.temperature(self.particles.enthalpy[particle as usize]);
+        // The vertices of a mesh are those of a shape that knows nothing of another.
+        let is_carried = matches!(body.skin, Skin::Mesh(_));
+        !is_carried && material.sticky.is_some_and(|sticky| sticky.above.is_none_or(|above| warmth() >= above))
+    }
+}
+
+/// Where two nodes are when they are one: in the middle of their masses, or where one is held. Nothing if both are held.
+fn place_of(particles: &Particles, nodes: [u32; 2]) -> Option<Vec3> {
+    let Particles { position, mass, flags, .. } = particles;
+    let [a, b] = nodes.map(|node| node as usize);
+    match [a, b].map(|i| flags[i].has(Flags::HELD)) {
+        [false, false] => Some(position[a].lerp(position[b], mass[b] / (mass[a] + mass[b]))),
+        [true, false] => Some(position[a]),
+        [false, true] => Some(position[b]),
+        [true, true] => None,
+    }
+}
+
+impl TetraModel {
+    /// Nodes that may unite: those in sticky matter of their own kind through whose surface an edge of theirs goes, with the nearest node of the
+    /// face that they came through. The nearest first.
+    pub(crate) fn sticky_pairs(&self, matter: &Matter, presses: &[Press]) -> Vec<Pair> {
+        let position = &matter.particles.position;
+        let pair = |press: &Press| {
+            let nodes = [press.node, press.partner?];
+            let [one, other] = nodes.map(|node| matter.body_of(node));
+            let is_kin =
+                one.material == other.material && self.are_alike(nodes.map(|i| matter.particles.body[i as usize]));
+            let [a, b] = nodes.map(|node| position[node as usize]);
+            let pair = Pair { nodes: [nodes[0].min(nodes[1]), nodes[0].max(nodes[1])], apart: a.distance_squared(b) };
+            (is_kin && nodes.iter().all(|&node| matter.sticks(node))).then_some(pair)
+        };
+        let mut pairs: Vec<Pair> = presses.iter().filter_map(pair).collect();
+        sort_pairs(&mut pairs);
+        pairs
+    }
+
+    fn tetras(&self, id: BodyId) -> Option<&Tetras> {
+        self.bodies.iter().find(|tetras| tetras.id == id)
+    }
+
+    /// Whether two bodies may be one: their elements follow the same settings.
+    fn are_alike(&self, ids: [BodyId; 2]) -> bool {
+        let [one, other] = ids.map(|id| self.tetras(id));
+        one.zip(other).is_some_and(|(one, other)| one.settings == other.settings)
+    }
+
+    /// Bodies that become one by some of these pairs: the one that takes over, and one that goes over.
+    pub(crate) fn find_unions(&self, matter: &Matter, pairs: &[Pair]) -> Vec<[BodyId; 2]> {
+        let mut unions: Vec<[BodyId; 2]> = Vec::new();
+        for pair in pairs {
+            let ids = pair.nodes.map(|node| matter.particles.body[node as usize]);
+            // A body that takes over another, or goes over, waits with the next until that is done.
+            let is_taken = |id: BodyId| unions.iter().any(|union| union.contains(&id));
+            if ids[0] != ids[1] && !ids.into_iter().any(is_taken) && self.lets_unite(matter, pair.nodes) {
+                unions.push([ids[0].min(ids[1]), ids[0].max(ids[1])]);
+            }
+        }
+        unions.sort_unstable();
+        unions
+    }
+
+    /// Whether no element of two bodies would be crushed if two of their nodes were one.
+    fn lets_unite(&self, matter: &Matter, nodes: [u32; 2]) -> bool {
+        let Some(place) = place_of(matter.particles, nodes) else { return false };
+        nodes.into_iter().all(|node| {
+            let id = matter.particles.body[node as usize];
+            let Some(tetras) = self.tetras(id) else { return false };
+            let Some(ties) = &tetras.ties else { return false };
+            let corners = ties.corners(node - matter.bodies[id.0 as usize].particles.start).iter();
+            let elements = corners.map(|&corner| {
+                let element = corner as usize / 4;
+                (tetras.elements[element], tetras.rest_volume(element))
+            });
+            allows_uniting(nodes, place, elements, |node| matter.particles.position[node as usize], LEAST)
+        })
+    }
+
+    /// Lets the elements of a body go over to another one, where its nodes are the particles from `first` on, in the same order.
+    pub(crate) fn take_over(&mut self, [into, from]: [BodyId; 2], was: u32, first: u32) {
+        let place = |bodies: &[Tetras], id: BodyId| bodies.iter().position(|tetras| tetras.id == id);
+        let Some(other) = place(&self.bodies, from).map(|at| self.bodies.remove(at)) else { return };
+        if let Some(at) = place(&self.bodies, into) {
+            self.bodies[at].take_in(other, was, first);
+        }
+        self.refresh();
+    }
+
+    /// Unites nodes of the same body where that crushes no element and no node has united already, and then those beside them that
+    /// are as good as one. Returns the particles that are gone.
+    pub(crate) fn unite(&mut self, bodies: &[Body], particles: &mut Particles, pairs: Vec<Pair>) -> Vec<u32> {
+        let mut gone = Vec::new();
+        let mut used = BTreeSet::new();
+        let mut queue: VecDeque<Pair> = pairs.into();
+        while let Some(Pair { nodes: [a, b], .. }) = queue.pop_front() {
+            let id = particles.body[a as usize];
+            if particles.body[b as usize] != id || used.contains(&a) || used.contains(&b) {
+                continue;
+            }
+            let Some(tetras) = self.bodies.iter_mut().find(|tetras| tetras.id == id) else { continue };
+            if tetras.unite_nodes(&bodies[id.0 as usize], particles, [a, b]) {
+                used.extend([a, b]);
+                gone.push(b);
+                queue.extend(tetras.pairs_beside(&bodies[id.0 as usize], particles, a));
+            }
+        }
+        if !gone.is_empty() {
+            self.retie(bodies);
+        }
+        gone
+    }
+}
+
+impl Tetras {
+    /// Volume of an element at rest, m3.
+    fn rest_volume(&self, element: usize) -> Real {
+        self.rest[element / WIDTH].volume[element % WIDTH]
+    }
+
+    /// Unites two nodes, if that crushes nothing: the second goes. Mass, momentum and heat add up.
+    fn unite_nodes(&mut self, body: &Body, particles: &mut Particles, nodes: [u32; 2]) -> bool {
+        let Some(place) = place_of(particles, nodes) else { return false };
+        self.know_surface(body.range());
+        let [kept, gone] = nodes.map(|node| node - body.particles.start);
+        let volume = |element: usize| self.rest[element / WIDTH].volume[element % WIDTH];
+        let Some(ties) = &mut self.ties else { return false };
+        let is_allowed =
+            ties.allows_join([kept, gone], place, &particles.position[body.range()], volume, LEAST).is_ok();
+        if !is_allowed || ties.join(kept, gone).is_err() {
+            return false;
+        }
+        (self.outside, self.merged) = (None, self.merged + 1);
+        let Particles { position, velocity, mass, enthalpy, flags, .. } = particles;
+        let [a, b] = nodes.map(|node| node as usize);
+        let [m, n] = [f64::from(mass[a]), f64::from(mass[b])];
+        let is_held = flags[a].has(Flags::HELD) || flags[b].has(Flags::HELD);
+        let moved = (velocity[a].as_dvec3() * m + velocity[b].as_dvec3() * n) / (m + n);
+        position[a] = place;
+        velocity[a] = if is_held { Vec3::ZERO } else { moved.as_vec3() };
+        enthalpy[a] = (m * enthalpy[a] + n * enthalpy[b]) / (m + n);
+        mass[a] = (m + n) as Real;
+        flags[a] = flags[a].with(Flags::HELD, is_held);
+        true
+    }
+
+    /// Pairs of nodes on the surface beside one that has united which are so near each other that the seam between them is closed. Without
+    /// that, nodes at the rim of a joint would stay apart, as neither is inside of the other side.
+    fn pairs_beside(&self, body: &Body, particles: &Particles, united: u32) -> Vec<Pair> {
+        let (first, position) = (body.particles.start, &particles.position);
+        let Some(ties) = &self.ties else { return Vec::new() };
+        let mut beside: Vec<u32> = ties.surface_around(united - first).flat_map(|face| ties.face(face)).collect();
+        beside.sort_unstable();
+        beside.dedup();
+        let reach = SEAM * body.spacing;
+        let mut pairs = Vec::new();
+        for (k, &a) in beside.iter().enumerate() {
+            for &b in &beside[k + 1..] {
+                let nodes = [a + first, b + first];
+                let apart = position[nodes[0] as usize].distance_squared(position[nodes[1] as usize]);
+                if apart < reach * reach && !nodes.contains(&united) {
+                    pairs.push(Pair { nodes, apart });
+                }
+            }
+        }
+        sort_pairs(&mut pairs);
+        pairs
+    }
+
+    /// Lets elements have the particles that they are tied to; the first of the body's is given.
+    pub fn follow_ties(&mut self, first: u32) {
+        if let Some(ties) = &self.ties {
+            self.elements = ties.elements().iter().map(|nodes| nodes.map(|node| node + first)).collect();
+        }
+    }
+
+    /// Takes over the elements of another body, whose nodes were particles from `was` on and are now those from `first` on.
+    fn take_in(&mut self, other: Self, was: u32, first: u32) {
+        let (own, count) = (self.elements.len(), other.elements.len());
+        let place = |i: usize| if i < own { (&*self, i) } else { (&other, i - own) };
+        let elements: Vec<Element> = (0..own + count).map(place).map(|(body, i)| body.element(i)).collect();
+        let packs = (own + count).div_ceil(WIDTH);
+        let packed = |k: usize, lane: usize| place((WIDTH * k + lane).min(own + count - 1));
+        let turns: Vec<[Eight; 4]> = (0..packs)
+            .map(|k| std::array::from_fn(|axis| std::array::from_fn(|lane| turn_of(packed(k, lane), axis))))
+            .collect();
+        let is_plastic = !(self.plastic.is_empty() && other.plastic.is_empty());
+        let plastic: Vec<[Eight; 6]> = (0..if is_plastic { packs } else { 0 })
+            .map(|k| std::array::from_fn(|axis| std::array::from_fn(|lane| plastic_of(packed(k, lane), axis))))
+            .collect();
+        self.elements.extend(other.elements.iter().map(|nodes| nodes.map(|node| node - was + first)));
+        self.rest = elements.chunks(WIDTH).map(Rest::new).collect();
+        (self.turns, self.plastic) = (turns, plastic);
+        self.angles = [self.angles[0].min(other.angles[0]), self.angles[1].max(other.angles[1])];
+        self.solves += other.solves;
+        self.rounds += other.rounds;
+        self.broken += other.broken;
+        self.merged += other.merged;
+        self.forget();
+    }
+}
+
+/// The nearest first, each once.
+fn sort_pairs(pairs: &mut Vec<Pair>) {
+    pairs.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.nodes.cmp(&b.nodes)));
+    pairs.dedup_by_key(|pair| pair.nodes);
+}
+
+fn turn_of((body, i): (&Tetras, usize), axis: usize) -> Real {
+    body.turns[i / WIDTH][axis][i % WIDTH]
+}
+
+fn plastic_of((body, i): (&Tetras, usize), axis: usize) -> Real {
+    body.plastic.get(i / WIDTH).map_or(0.0, |pack| pack[axis][i % WIDTH])
+}

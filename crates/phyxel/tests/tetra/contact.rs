@@ -1,0 +1,235 @@
+//! Bodies that touch, and such that stick.
+
+use crate::common::{floor, run, space, velocity, world};
+use crate::{Cut, Mesh, block, elastic};
+use glam::{DVec3, Vec3};
+use phyxel::body::{NewBody, Pose};
+use phyxel::checkpoint::{decode, encode};
+use phyxel::command::{Command, Region};
+use phyxel::material::{Curve, Friction, Heat, Material, Plasticity, Sticky};
+use phyxel::model::TetraSettings;
+use phyxel::model::continuum::Integration;
+use phyxel::skin::Skin;
+use phyxel::{World, parallel};
+
+const CELL: f32 = 0.1;
+
+fn explicit() -> TetraSettings {
+    TetraSettings { integration: Integration::Explicit, ..TetraSettings::default() }
+}
+
+fn at(name: &str, at: Vec3, body: NewBody) -> NewBody {
+    NewBody { name: name.into(), pose: Pose { at, ..Pose::default() }, skin: Skin::Faces, ..body }
+}
+
+fn momentum(world: &World) -> DVec3 {
+    let particles = world.particles();
+    particles.velocity.iter().zip(&particles.mass).map(|(v, m)| v.as_dvec3() * f64::from(*m)).sum()
+}
+
+fn angular_momentum(world: &World) -> DVec3 {
+    let particles = world.particles();
+    (0..particles.len())
+        .map(|i| {
+            let (x, v) = (particles.position[i].as_dvec3(), particles.velocity[i].as_dvec3());
+            x.cross(v) * f64::from(particles.mass[i])
+        })
+        .sum()
+}
+
+/// Lowest and highest of a body along an axis.
+fn extent(world: &World, body: usize, axis: usize) -> [f32; 2] {
+    let range = world.bodies()[body].particles.clone();
+    let along = world.particles().position[range.start as usize..range.end as usize].iter().map(|x| x[axis]);
+    along.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
+}
+
+/// Two blocks, one of them turned, that fly at each other.
+fn crash(material: Material) -> World {
+    let mut world = space(material);
+    let one = block([4, 4, 4], CELL, explicit());
+    let other = Mesh::block([4, 4, 4], CELL, Cut::Six, 0.1).body(CELL, explicit());
+    world.add_body(NewBody { velocity: Vec3::X, ..at("one", Vec3::new(-0.25, 0.0, 0.0), one) }).unwrap();
+    let mut other = NewBody { velocity: -Vec3::X, ..at("other", Vec3::new(0.25, 0.13, 0.04), other) };
+    other.pose.turn = glam::Quat::from_rotation_z(0.3);
+    world.add_body(other).unwrap();
+    world
+}
+
+#[test]
+fn bodies_that_meet_exchange_momentum_and_stay_outside_of_each_other() {
+    let mut world = crash(elastic(1.0e5, 0.3));
+    let (linear, angular) = (momentum(&world), angular_momentum(&world));
+    // 64 kg each at 1 m/s.
+    assert!(linear.length() < 1e-4, "{linear}");
+    run(&mut world, 5e-4, 400);
+    // Sums of f32: 6e-8 of what two bodies of 64 kg carry, in each of 400 steps.
+    assert!((momentum(&world) - linear).length() < 1e-3, "{}", momentum(&world));
+    // A push acts where the node is, and the counter-push where it would come out: up to a depth of some hundredths of a cell beside it.
+    let (turning, push) = (angular_momentum(&world) - angular, 64.0);
+    assert!(turning.length() < 0.05 * f64::from(CELL) * push, "{turning}");
+    // The elastic blow turns both around.
+    assert!(
+        velocity(&world, 0).x < -0.3 && velocity(&world, 1).x > 0.3,
+        "{} {}",
+        velocity(&world, 0),
+        velocity(&world, 1)
+    );
+}
+
+#[test]
+fn a_block_rests_on_a_block_without_a_gap() {
+    let mut world = world(Material { damping: 0.3, ..elastic(1.0e6, 0.3) }, Vec3::NEG_Y * 9.81);
+    world.add_obstacle(floor(Friction::NONE, 0.0)).unwrap();
+    let braked = TetraSettings { mass_damping: 20.0, ..explicit() };
+    world.add_body(at("low", Vec3::Y * 0.204, block([4, 4, 4], CELL, braked.clone()))).unwrap();
+    world.add_body(at("high", Vec3::new(0.013, 0.605, 0.007), block([4, 4, 4], CELL, braked))).unwrap();
+    run(&mut world, 3e-4, 2500);
+    // The radius of a node at obstacles is 0.03 of its spacing.
+    let (low, high) = (extent(&world, 0, 1), extent(&world, 1, 1));
+    assert!(low[0] > 0.0 && low[0] < 0.05 * CELL, "{low:?}");
+    // The weight of a block, 628 N over 0.16 m2, strains it by 0.4 %; faces are straight between nodes.
+    assert!((high[0] - low[1]).abs() < 0.1 * CELL, "{low:?} {high:?}");
+    for body in 0..2 {
+        assert!(velocity(&world, body).length() < 1e-2, "{}", velocity(&world, body));
+    }
+}
+
+#[test]
+fn pieces_of_a_torn_body_do_not_go_through_each_other() {
+    let mut world = space(Material { strength: Some(Curve::constant(9.0e4)), ..elastic(1.0e6, 0.0) });
+    let body = Mesh::block([10, 3, 3], CELL, Cut::Centred, 0.1).body(CELL, explicit());
+    let start = body.samples.iter().map(|x| *x + 0.1 * (x.x.clamp(-0.1, 0.1) + 0.1) * Vec3::X).collect();
+    world.add_body(NewBody { start: Some(start), ..at("bar", Vec3::ZERO, body) }).unwrap();
+    run(&mut world, 2e-4, 100);
+    let frame = world.frame();
+    assert!(frame.bodies[0].report.pieces >= 2);
+    // Thrown at each other, they stop.
+    for (side, speed) in [(-1.0, 1.0), (1.0, -1.0)] {
+        let (near, far) = (0.15 * side, side);
+        let (min, max) = (Vec3::new(f32::min(near, far), -1.0, -1.0), Vec3::new(f32::max(near, far), 1.0, 1.0));
+        let region = Region::Box { min, max };
+        world.apply(Command::Push { body: "bar".into(), region, velocity: speed * Vec3::X }).unwrap();
+    }
+    let half = |world: &World, sign: f32| {
+        let particles = world.particles();
+        let there = (0..particles.len()).filter(|&i| sign * particles.rest[i].x > 0.15);
+        let at: Vec<f32> = there.map(|i| particles.position[i].x).collect();
+        at.iter().sum::<f32>() / at.len() as f32
+    };
+    let mut least = f32::INFINITY;
+    for _ in 0..100 {
+        run(&mut world, 2e-4, 10);
+        least = least.min(half(&world, 1.0) - half(&world, -1.0));
+    }
+    // Their middles are 0.65 m apart at rest; a blow of 2 m/s at a speed of sound of 32 m/s squeezes each by a sixteenth at its end.
+    assert!(least > 0.9 * 0.65, "{least}");
+}
+
+/// Two blocks of sticky matter, one above the other, overlapping by a part of a cell, nodes and diagonals of faces before each other.
+fn stuck(sticky: Option<Sticky>, strength: Option<f32>, overlap: f32) -> World {
+    let strength = strength.map(Curve::constant);
+    let heat = Heat { specific_heat: 1000.0, ..Heat::default() };
+    let mut world = space(Material { sticky, strength, heat, ..elastic(1.0e6, 0.0) });
+    for (name, x) in [("left", -0.15), ("right", 0.15 - overlap * CELL)] {
+        let body = Mesh::block([3, 4, 4], CELL, Cut::Centred, 0.0).body(CELL, explicit());
+        world.add_body(NewBody { temperature: 20.0, ..at(name, Vec3::X * x, body) }).unwrap();
+    }
+    world
+}
+
+#[test]
+fn sticky_matter_that_is_pressed_together_is_one_body() {
+    let mut world = stuck(Some(Sticky::default()), None, 0.02);
+    let first = world.frame();
+    let heat = |world: &World| -> f64 {
+        let particles = world.particles();
+        particles.mass.iter().zip(&particles.enthalpy).map(|(m, h)| f64::from(*m) * h).sum()
+    };
+    let (mass, warmth, count) = (first.totals.mass, heat(&world), world.particles().len());
+    run(&mut world, 2e-4, 1);
+    let frame = world.frame();
+    let report = &frame.bodies[0].report;
+    // A side has 5 x 5 nodes at corners of cells. Those at its rim only touch, but are beside others that have united.
+    assert_eq!(report.merged, 25);
+    assert_eq!(world.particles().len(), count - report.merged as usize);
+    assert_eq!((report.pieces, report.skin.closed, report.skin.pieces), (1, Some(true), Some(1)));
+    assert_eq!(world.bodies()[1].particles.len(), 0);
+    assert_eq!(report.tetrahedra.unwrap().count, 2 * first.bodies[1].report.tetrahedra.unwrap().count);
+    // Two roundings for each of some united nodes.
+    assert!((frame.totals.mass / mass - 1.0).abs() < 1e-6);
+    assert!((heat(&world) / warmth - 1.0).abs() < 1e-6);
+    run(&mut world, 2e-4, 300);
+    assert_eq!(world.frame().bodies[0].report.skin.closed, Some(true));
+    assert!(momentum(&world).length() < 1e-3, "{}", momentum(&world));
+}
+
+#[test]
+fn matter_sticks_only_if_it_is_said_to_and_warm_enough() {
+    let merged = |sticky: Option<Sticky>| {
+        let mut world = stuck(sticky, None, 0.02);
+        run(&mut world, 2e-4, 20);
+        world.frame().bodies[0].report.merged
+    };
+    assert_eq!(merged(None), 0);
+    assert_eq!(merged(Some(Sticky { above: Some(30.0) })), 0);
+    assert!(merged(Some(Sticky { above: Some(10.0) })) > 0);
+}
+
+#[test]
+fn a_joint_bears_what_its_matter_bears() {
+    // Pulled at 1 m/s the halves would be 0.1 m apart in the end; the joint pulls them together.
+    let pulled = |strength: Option<f32>| {
+        let mut world = stuck(Some(Sticky::default()), strength, 0.02);
+        run(&mut world, 2e-4, 1);
+        let (parted, whole) = (world.frame().bodies[0].report.broken, world.frame().bodies[0].report.pieces);
+        assert_eq!((parted, whole), (0, 1));
+        for (side, min, max) in [(-1.0, -1.0, 0.0), (1.0, 0.0, 1.0)] {
+            // Both halves have their middles at the origin of their own frame at rest: they are told apart by number.
+            let range = world.bodies()[0].particles.clone();
+            let there = (range.start..range.end).filter(|&i| {
+                let x = world.particles().position[i as usize].x;
+                x > min && x < max
+            });
+            let samples = there.map(|i| world.particles().sample[i as usize]).collect();
+            let push =
+                Command::Push { body: "left".into(), region: Region::Samples(samples), velocity: side * 0.5 * Vec3::X };
+            world.apply(push).unwrap();
+        }
+        run(&mut world, 1e-4, 1000);
+        let report = world.frame().bodies[0].report.clone();
+        (report.pieces, report.broken)
+    };
+    // A wave of half of 1 m/s in matter of 1000 kg/m3 and 31.6 m/s pulls with 15.8 kPa, and the ends double it where waves meet.
+    assert_eq!(pulled(None).0, 1);
+    assert_eq!(pulled(Some(1.0e5)), (1, 0));
+    assert!(pulled(Some(1.0e4)).0 > 1);
+}
+
+#[test]
+fn threads_and_resuming_change_no_bit_of_what_touches_and_sticks() {
+    let clay = Material {
+        sticky: Some(Sticky::default()),
+        plasticity: Some(Plasticity { yield_strain: Curve::constant(0.05), creep: 100.0, max: 2.0 }),
+        ..elastic(1.0e5, 0.3)
+    };
+    let end = |threads: usize, resumed: bool, material: &Material| {
+        parallel::with_threads(Some(threads), || {
+            let mut world = crash(material.clone());
+            for k in 0..160 {
+                if resumed && k % 13 == 5 {
+                    world = decode(&encode(&world)).unwrap();
+                }
+                run(&mut world, 5e-4, 1);
+            }
+            (world.state_hash(), world.frame().bodies[0].report.merged)
+        })
+    };
+    for (material, sticks) in [(&clay, true), (&elastic(1.0e5, 0.3), false)] {
+        let alone = end(1, false, material);
+        assert_eq!(alone.1 > 0, sticks);
+        assert_eq!(alone, end(2, false, material));
+        assert_eq!(alone, end(8, false, material));
+        assert_eq!(alone, end(2, true, material));
+    }
+}
