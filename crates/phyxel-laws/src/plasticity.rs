@@ -84,19 +84,12 @@ pub fn creep(
         let mean = (elastic[0] + elastic[1] + elastic[2]) / 3.0;
         (0..3).for_each(|k| driving[k] -= mean);
     }
-    // The sum of the squares is never below that of the norm: most phyxels need no eigenvalues.
-    let below = |s: &[Real; 6], limit: Real| squares(s) <= limit * limit;
     let part = (law.creep * dt).min(1.0);
-    if below(&driving, law.strain) || part <= 0.0 || symmetric_norm(&driving) <= law.strain {
+    if part <= 0.0 || is_within(&driving, law.strain) {
         return None;
     }
-    let mut flowed: [Real; 6] = std::array::from_fn(|k| plastic[k] + part * driving[k]);
-    if !below(&flowed, law.max) {
-        let size = symmetric_norm(&flowed);
-        if size > law.max {
-            flowed.iter_mut().for_each(|e| *e *= law.max / size);
-        }
-    }
+    let flowed = std::array::from_fn(|k| plastic[k] + part * driving[k]);
+    let mut flowed = bounded(flowed, law.max);
     if keep == Some(Volume::OfShape) {
         flowed = with_volume_of(flowed, plastic);
     }
@@ -136,6 +129,30 @@ fn squares(s: &[Real; 6]) -> Real {
     (0..6).map(|k| s[k] * s[k] * if k < 3 { 1.0 } else { 2.0 }).sum()
 }
 
+/// Whether no eigenvalue of a symmetric matrix is beyond a limit on either side: `limit I - s` and `limit I + s` are positive.
+///
+/// That is known without finding any: by the sum of the squares, which is never below that of the largest, or by minors.
+pub fn is_within(s: &[Real; 6], limit: Real) -> bool {
+    squares(s) <= limit * limit || (is_positive(s, limit, -1.0) && is_positive(s, limit, 1.0))
+}
+
+/// Whether all leading minors of `limit I + sign s` are positive.
+fn is_positive(s: &[Real; 6], limit: Real, sign: f64) -> bool {
+    let [a, b, c, yz, xz, xy] = s.map(|e| sign * f64::from(e));
+    let [a, b, c] = [a, b, c].map(|e| e + f64::from(limit));
+    let second = a * b - xy * xy;
+    a > 0.0 && second > 0.0 && c * second - yz * (a * yz - xy * xz) - xz * (b * xz - xy * yz) > 0.0
+}
+
+/// A plastic strain that is not beyond its largest.
+pub fn bounded(plastic: [Real; 6], max: Real) -> [Real; 6] {
+    if is_within(&plastic, max) {
+        return plastic;
+    }
+    let size = symmetric_norm(&plastic);
+    if size > max { plastic.map(|e| e * (max / size)) } else { plastic }
+}
+
 /// Largest eigenvalue, without sign, of a symmetric matrix.
 pub fn symmetric_norm(s: &[Real; 6]) -> Real {
     let [xx, yy, zz, yz, xz, xy] = s.map(f64::from);
@@ -165,6 +182,27 @@ mod tests {
     fn nothing_flows_below_the_yield_point() {
         let strain = Mat3::from_diagonal(Vec3::new(0.04, 0.0, -0.03));
         assert_eq!(flow(Mat3::IDENTITY, strain, 0.05, 0.1, 1.0), None);
+    }
+
+    #[test]
+    fn minors_tell_what_eigenvalues_do() {
+        let mut state = 7u32;
+        let mut random = || {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            (state >> 8) as Real / (1 << 23) as Real - 1.0
+        };
+        let (mut within, mut beyond) = (0, 0);
+        for _ in 0..2000 {
+            let s: [Real; 6] = std::array::from_fn(|_| random());
+            let (size, limit) = (symmetric_norm(&s), 1.0 + random());
+            // Rounding leaves open what is on the limit itself.
+            if (size - limit).abs() > 1e-6 {
+                assert_eq!(is_within(&s, limit), size < limit, "{s:?} {limit}");
+                *(if size < limit { &mut within } else { &mut beyond }) += 1;
+            }
+        }
+        assert!(within > 300 && beyond > 300, "{within} {beyond}");
+        assert!(is_within(&[0.0; 6], 0.0) && !is_within(&[Real::NAN; 6], 1.0));
     }
 
     #[test]

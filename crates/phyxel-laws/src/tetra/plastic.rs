@@ -4,7 +4,7 @@ use super::{Rest, State};
 use crate::Real;
 use crate::elastic::Hooke;
 use crate::lanes::{Eight, Lanes, Portable, WIDTH};
-use crate::plasticity::{Volume, Yielding, creep, symmetric_norm};
+use crate::plasticity::{Volume, Yielding, bounded, creep};
 
 /// Lets eight elements yield, and returns the work that became heat or structure in each, J.
 ///
@@ -45,15 +45,4 @@ pub fn yield_eight(
         }
     }
     work
-}
-
-/// A plastic strain that is not beyond its largest.
-fn bounded(plastic: [Real; 6], max: Real) -> [Real; 6] {
-    let squares: Real = (0..6).map(|k| plastic[k] * plastic[k] * if k < 3 { 1.0 } else { 2.0 }).sum();
-    // The sum of the squares is never below that of the norm: most elements need no eigenvalues.
-    if squares <= max * max {
-        return plastic;
-    }
-    let size = symmetric_norm(&plastic);
-    if size > max { plastic.map(|e| e * (max / size)) } else { plastic }
 }
