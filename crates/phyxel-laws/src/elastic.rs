@@ -52,9 +52,14 @@ impl Hooke {
         }
     }
 
-    /// The square root of the law, Pa^0.5, for strains and stresses that are scaled by [`SCALE`].
-    pub fn root(&self) -> [[f64; 6]; 6] {
-        let law: [[f64; 6]; 6] = std::array::from_fn(|i| {
+    /// The most that the norm of the stress is of that of the strain, as norms of matrices are, Pa.
+    pub fn largest(&self) -> f64 {
+        eigen(self.scaled()).0.into_iter().fold(0.0, f64::max)
+    }
+
+    /// The law for strains and stresses that are scaled by [`SCALE`], Pa.
+    fn scaled(&self) -> [[f64; 6]; 6] {
+        std::array::from_fn(|i| {
             std::array::from_fn(|j| match self {
                 Self::Isotropic { lambda, mu } => {
                     let even = if i < 3 && j < 3 { f64::from(*lambda) } else { 0.0 };
@@ -62,8 +67,12 @@ impl Hooke {
                 }
                 Self::Anisotropic(c) => f64::from(c[i][j]) * SCALE[i] * SCALE[j],
             })
-        });
-        let (values, vectors) = eigen(law);
+        })
+    }
+
+    /// The square root of the law, Pa^0.5, for strains and stresses that are scaled by [`SCALE`].
+    pub fn root(&self) -> [[f64; 6]; 6] {
+        let (values, vectors) = eigen(self.scaled());
         let part = |i: usize, j: usize, k: usize| vectors[i][k] * values[k].max(0.0).sqrt() * vectors[j][k];
         std::array::from_fn(|i| std::array::from_fn(|j| (0..6).map(|k| part(i, j, k)).sum()))
     }

@@ -5,8 +5,10 @@ use crate::body::BodyId;
 use crate::command::{Command, Drag, Region, Setting, Target};
 use crate::error::{StepError, WorldError};
 use crate::material::Heat;
+use crate::model::ModelKind;
 use crate::particles::{Flags, Particles};
 use crate::step::StepContext;
+use crate::topology::cut_tetrahedra;
 use crate::world::World;
 use glam::Vec3;
 use std::ops::Range;
@@ -112,6 +114,12 @@ impl World {
         finite(point, owner, "point")?;
         WorldError::require(normal.is_finite() && normal != Vec3::ZERO, owner, "normal", normal, "a direction")?;
         let id = self.body_named(body)?;
+        let model = self.bodies[id.0 as usize].model;
+        let is_cut = matches!(model, ModelKind::Shape | ModelKind::Spring | ModelKind::Tetra);
+        WorldError::require(is_cut, owner, "model", model.name(), "\"shape\", \"spring\" or \"tetra\"")?;
+        if model == ModelKind::Tetra {
+            cut_tetrahedra(self, id, [point, normal]);
+        }
         self.models.iter_mut().for_each(|model| model.cut(id, point, normal, &self.bodies, &self.particles));
         Ok(())
     }

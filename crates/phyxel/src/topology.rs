@@ -1,11 +1,12 @@
 //! Changes of which particles there are and what ties them.
 
 use crate::body::BodyId;
-use crate::model::tetra::Stuff;
+use crate::model::tetra::{Melted, Stuff};
 use crate::model::{Model, TetraModel};
 use crate::particles::Particle;
 use crate::step::first_unsound;
 use crate::world::World;
+use glam::Vec3;
 
 /// Parts nodes of tetrahedra that are pulled too hard, and unites those of sticky matter that are pressed into each other. A step that
 /// will be refused changes nothing.
@@ -13,7 +14,8 @@ pub(crate) fn change_topology(world: &mut World) {
     let is_breaking = tetra(world).is_some_and(|model| model.is_breaking());
     let is_sticking = world.scratch.presses.iter().any(|press| press.partner.is_some())
         && world.materials.iter().any(|material| material.sticky.is_some());
-    if !(is_breaking || is_sticking) || first_unsound(&world.particles).is_some() {
+    let is_melting = tetra(world).is_some_and(|model| model.may_melt());
+    if !(is_breaking || is_sticking || is_melting) || first_unsound(&world.particles).is_some() {
         return;
     }
     if is_breaking {
@@ -22,6 +24,24 @@ pub(crate) fn change_topology(world: &mut World) {
     if is_sticking {
         unite_bodies(world);
         unite_nodes(world);
+    }
+    if is_melting {
+        melt(world);
+    }
+}
+
+/// Nodes of molten elements become drops of fluids.
+fn melt(world: &mut World) {
+    let World { models, bodies, materials, particles, .. } = world;
+    let models = models.iter_mut().filter_map(|model| if let Model::Tetra(tetra) = model { Some(tetra) } else { None });
+    let melted: Vec<Melted> = models.map(|tetra| tetra.melt(bodies, materials, particles)).collect();
+    for Melted { gone, mut drops } in melted.into_iter().filter(|melted| !melted.gone.is_empty()) {
+        for drop in &mut drops {
+            let pool = &mut world.bodies[drop.body.0 as usize];
+            drop.sample = pool.born;
+            pool.born += 1;
+        }
+        world.rearrange(|i| gone.binary_search(&(i as u32)).is_err(), &drops);
     }
 }
 
@@ -36,11 +56,25 @@ fn part_nodes(world: &mut World) {
             newborn.append(&mut tetra.part_nodes(&world.bodies, &mut world.particles));
         }
     }
+    add_nodes(world, &newborn);
+}
+
+/// Parts a body of tetrahedra along a plane through a point, across a direction, in its own frame at rest.
+pub(crate) fn cut_tetrahedra(world: &mut World, id: BodyId, plane: [Vec3; 2]) {
+    let World { models, bodies, particles, .. } = world;
+    let models = models.iter_mut().filter_map(|model| if let Model::Tetra(tetra) = model { Some(tetra) } else { None });
+    let newborn = models.flat_map(|tetra| tetra.cut(&bodies[id.0 as usize], particles, plane));
+    let newborn: Vec<Particle> = newborn.collect();
+    add_nodes(world, &newborn);
+}
+
+/// Puts new nodes, body after body, into the store and lets elements have them.
+fn add_nodes(world: &mut World, newborn: &[Particle]) {
     if newborn.is_empty() {
         return;
     }
     newborn.iter().for_each(|particle| world.bodies[particle.body.0 as usize].born += 1);
-    world.rearrange(|_| true, &newborn);
+    world.rearrange(|_| true, newborn);
     for model in &mut world.models {
         if let Model::Tetra(tetra) = model {
             tetra.retie(&world.bodies);

@@ -11,6 +11,7 @@ use super::obstacle::read_obstacle;
 use super::quantity::Quantity;
 use super::shape::Files;
 use super::target::{Names, material_in_settings};
+use super::tetra::check_melts;
 use super::words::written;
 use crate::document::{Node, Table, Value};
 use crate::presets;
@@ -65,6 +66,7 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
     let emitters: Vec<_> = emitter_fields.iter().map(|field| read_emitter(field, &names, &bodies)).collect();
     let drains: Vec<_> = drain_fields.iter().map(|field| read_drain(field, &names, &mut files)).collect();
     check_growth(&body_fields, &bodies, &emitter_fields);
+    check_melts(&body_fields, &bodies);
     let events: Vec<_> = event_fields.iter().map(|field| read_event(field, &names, &mut files)).collect();
     let sound: Option<Vec<BodyDescription>> = bodies.into_iter().collect();
     let expectations: Vec<_> = match &sound {
@@ -202,16 +204,18 @@ fn check_body_materials(bodies: &[Field], names: &Names) {
     }
 }
 
-/// A body without a shape needs an emitter.
+/// A body without a shape needs an emitter, or something that melts into it.
 fn check_growth(fields: &[Field], bodies: &[Option<BodyDescription>], emitters: &[Field]) {
     let named = |body: &BodyDescription| {
         let mut names = emitters.iter().filter_map(|emitter| emitter.node.child("body").and_then(Node::text));
-        names.any(|name| body.makes(name))
+        names.any(|name| body.makes(name)) || bodies.iter().flatten().any(|other| other.melts_into(body))
     };
     for (field, body) in fields.iter().zip(bodies) {
         let is_open = |body: &&BodyDescription| body.shape.is_none() && body.model.kind() == ModelKind::Crystal;
         if body.as_ref().filter(is_open).is_some_and(|body| !named(body)) {
-            field.object("has no shape, and no emitter pours into it; give it a shape, or an emitter that names it");
+            field.object(
+                "has no shape, and no emitter pours into it; give it a shape, an emitter or a body that melts into it",
+            );
         }
     }
 }

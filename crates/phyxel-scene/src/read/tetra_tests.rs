@@ -141,3 +141,24 @@ fn tetrahedra_of_a_file_are_taken_as_they_are_and_repaired_where_they_can_be() {
     let flat = found("tetra = { path = \"two.ele\" }");
     assert!(flat.contains("element 7 is flat"), "{flat}");
 }
+
+#[test]
+fn tetrahedra_melt_into_fluids_of_their_own_kind_and_size() {
+    let pool = |lines: &str| format!("[[bodies]]\nname = \"pool\"\nmodel = \"crystal\"\nmaterial = \"m\"\n{lines}\n");
+    let fluid = "crystal = { phase = \"fluid\" }\n";
+    let solid = scene(&format!("{BOX}tetra = {{ melts_into = \"pool\" }}"));
+    let built = build(&format!("{solid}{}", pool(&format!("{fluid}spacing = 0.08"))), Path::new("."));
+    assert_eq!(built.world.frame().bodies[1].report.particles.fluid, 0);
+    for (lines, expected) in [
+        (format!("{solid}{}", pool(&format!("{BOX}"))), "is \"pool\", which is no fluid"),
+        (format!("{solid}{}", pool(&format!("{fluid}spacing = 0.02"))), "need one from 0.056 to 0.112 (m)"),
+        (solid.replace("pool", "pond"), "there is no fluid \"pond\""),
+        (
+            format!("[materials.n]\n{solid}{}", pool(&format!("{fluid}spacing = 0.08")).replace("\"m\"", "\"n\"")),
+            "of \"n\", but must be of \"m\"",
+        ),
+    ] {
+        let found = problems(&lines);
+        assert!(found.len() == 1 && found[0].contains(expected), "{lines}: {found:?}");
+    }
+}

@@ -62,6 +62,12 @@ impl BodyDescription {
         if self.copies.is_some() { format!("{}-{}", self.name, number + 1) } else { self.name.clone() }
     }
 
+    /// Whether its tetrahedra melt into a body that another makes.
+    pub fn melts_into(&self, other: &Self) -> bool {
+        let ModelDescription::Tetra { settings, .. } = &self.model else { return false };
+        settings.melts_into.as_ref().is_some_and(|name| other.makes(name))
+    }
+
     /// Whether one of the bodies it makes has this name.
     pub fn makes(&self, name: &str) -> bool {
         if self.copies.is_none() {

@@ -3,7 +3,7 @@
 use super::{Filling, fill};
 use crate::mesh::{MeshSolid, read};
 use crate::shape::Shape;
-use std::{error::Error, path::Path, sync::Arc, time::Instant};
+use std::{error::Error, path::Path, sync::Arc};
 
 /// Fills a scan with about fifty thousand tetrahedra and checks what holds for all of them.
 #[allow(clippy::print_stderr)]
@@ -15,13 +15,11 @@ fn fill_scan(name: &str) -> Result<Option<Filling>, Box<dyn Error>> {
     }
     let shape = Shape::Mesh(Arc::new(MeshSolid::new(read(&path)?)?));
     let volume = shape.volume();
-    let start = Instant::now();
     let filling = fill(&shape, libm::cbrt(volume * 12.0 / 50_000.0) as f32)?;
-    let (quality, taken) = (filling.quality, start.elapsed());
-    eprintln!("{name} in {taken:?}: {quality}, {:?}, {:.4} of the volume", filling.flaws, quality.volume / volume);
+    let quality = filling.quality;
     assert!(quality.least_angle > 10.0 && quality.greatest_angle < 165.0, "{name}: {quality}");
     assert_eq!(filling.mesh.boundary().open_edges(), 0);
-    assert!(quality.elements > 40_000 && taken.as_secs_f64() < 5.0, "{name} in {taken:?}: {quality}");
+    assert!(quality.elements > 40_000, "{name}: {quality}");
     // The elements are about 1/16 of the body wide. What is thinner than half of that is lost, such as the tips of
     // ears and horns, and curves lose their square: a few percent.
     assert!((0.95..1.01).contains(&(quality.volume / volume)), "{name}: {} of {volume}", quality.volume);

@@ -2,10 +2,11 @@
 //! `[HTKMG04]`.
 
 use super::meetings::find_meetings;
+use super::pace;
 use super::pairs::surface_between;
 use super::solver::Meeting;
-use super::{BodyBounds, pace};
 use crate::Real;
+use crate::model::ModelKind;
 use crate::model::tetra::Solid;
 use crate::parallel;
 use crate::particles::Rearrangement;
@@ -70,6 +71,9 @@ fn press(world: &World, collider: &mut Collider) -> Option<Vec<Press>> {
         return None;
     }
     let pieces = find_pieces(world, &solids);
+    if pieces.iter().all(|piece| piece.watched.is_none()) {
+        return None;
+    }
     let stock = Stock::choose(world, &solids, &pieces);
     if stock.points.is_empty() {
         return None;
@@ -105,14 +109,13 @@ fn press(world: &World, collider: &mut Collider) -> Option<Vec<Press>> {
 
 /// Bodies that are near others, in pieces, or may touch themselves.
 fn near_others<'a>(world: &World, solids: &[Solid<'a>]) -> Vec<Solid<'a>> {
-    let bounds: Vec<BodyBounds> = solids.iter().map(|solid| world.scratch.bounds[solid.body].clone()).collect();
-    let mut is_near = vec![false; solids.len()];
-    find_meetings(&bounds, 0.0).into_iter().flatten().for_each(|k| is_near[k as usize] = true);
-    let there = solids.iter().zip(is_near);
-    let matters = |(solid, is_near): &(&Solid, bool)| {
-        *is_near || solid.outside.count > 1 || world.bodies[solid.body].self_contact
-    };
-    there.filter(matters).map(|(solid, _)| *solid).collect()
+    let is_solid = |k: u32| world.bodies[k as usize].model == ModelKind::Tetra;
+    let mut is_near = vec![false; world.bodies.len()];
+    let meetings = find_meetings(&world.scratch.bounds, 0.0).into_iter();
+    meetings.filter(|pair| pair.iter().all(|k| is_solid(*k))).flatten().for_each(|k| is_near[k as usize] = true);
+    let matters =
+        |solid: &&Solid| is_near[solid.body] || solid.outside.count > 1 || world.bodies[solid.body].self_contact;
+    solids.iter().filter(matters).copied().collect()
 }
 
 /// The pieces of all bodies, body after body, and where they may be in each other.
@@ -174,7 +177,12 @@ impl Stock {
         for solid in solids {
             let body = &world.bodies[solid.body];
             let piece = |k: u32| first_piece + k;
-            let chosen = choose_elements(solid, position, &pieces[first_piece as usize..]);
+            let own = &pieces[first_piece as usize..][..solid.outside.count as usize];
+            if own.iter().all(|piece| piece.watched.is_none()) {
+                first_piece += solid.outside.count;
+                continue;
+            }
+            let chosen = choose_elements(solid, position, own);
             let start = stock.elements.len() as u32;
             stock.elements.extend(chosen.iter().map(|&e| solid.elements[e as usize]));
             stock.pieces.extend(chosen.iter().map(|&e| piece(solid.outside.pieces[e as usize])));
@@ -199,7 +207,7 @@ impl Stock {
     }
 }
 
-/// Elements of a body that are where others may be, in order. `pieces` begin with its own.
+/// Elements of a body that are where others may be, in order; `pieces` are its own.
 fn choose_elements(solid: &Solid, position: &[Vec3], pieces: &[Piece]) -> Vec<u32> {
     let is_there = |element: usize| {
         let Some(watched) = pieces[solid.outside.pieces[element] as usize].watched else { return false };

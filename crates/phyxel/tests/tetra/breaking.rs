@@ -5,6 +5,7 @@ use crate::{Cut, Mesh, elastic};
 use glam::{DVec3, Vec3};
 use phyxel::body::NewBody;
 use phyxel::checkpoint::{decode, encode};
+use phyxel::command::Command;
 use phyxel::material::{Curve, Heat, Material};
 use phyxel::model::TetraSettings;
 use phyxel::model::continuum::Integration;
@@ -153,6 +154,28 @@ fn parting_leaves_the_surface_closed_around_the_same_volume() {
     assert!(weak.particles().len() > strong.particles().len());
     assert_eq!(skins[0].closed, Some(true));
     assert!((skins[0].volume.unwrap() / skins[1].volume.unwrap() - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_body_that_is_cut_is_two_and_weighs_as_much() {
+    for cut in [Cut::Six, Cut::Centred] {
+        let mut world = space(elastic(1.0e6, 0.3));
+        let body = Mesh::block([4, 3, 3], CELL, cut, 0.1).body(CELL, explicit());
+        world.add_body(NewBody { skin: Skin::Faces, ..body }).unwrap();
+        let (before, mass) = (world.particles().len(), world.frame().totals.mass);
+        let plane = Command::Cut { body: "body".into(), point: Vec3::ZERO, normal: Vec3::X };
+        world.apply(plane.clone()).unwrap();
+        let report = world.frame().bodies[0].report.clone();
+        assert_eq!((report.pieces, report.skin.pieces, report.skin.closed), (2, Some(2), Some(true)), "{cut:?}");
+        // At least the 4 x 4 nodes in the plane are two now.
+        assert!(world.particles().len() >= before + 16);
+        assert!((world.frame().totals.mass / mass - 1.0).abs() < 1e-6);
+        // Nothing is left to cut there.
+        let after = world.particles().len();
+        world.apply(plane).unwrap();
+        assert_eq!(world.particles().len(), after);
+        run(&mut world, 1e-4, 10);
+    }
 }
 
 #[test]

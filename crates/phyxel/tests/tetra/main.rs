@@ -6,6 +6,7 @@ mod common;
 mod beams;
 mod breaking;
 mod contact;
+mod melting;
 mod motion;
 mod refusals;
 mod skins;

@@ -12,6 +12,7 @@ use phyxel_laws::elastic::Hooke;
 use phyxel_laws::lanes::{Eight, WIDTH};
 use phyxel_laws::tetra::{Element, Net as Ties, Rest, dihedral_angles, volume};
 use serde::{Deserialize, Serialize};
+use std::array::from_fn;
 use std::sync::Arc;
 
 /// Elements per task.
@@ -44,6 +45,8 @@ pub(super) struct Tetras {
     pub broken: u64,
     /// Nodes that uniting took away since the start.
     pub merged: u64,
+    /// Time for which the nodes of each element do not part, s; none where no element waits.
+    pub waits: Vec<Real>,
     /// Which corners are tied, by the numbers of nodes in the body; found when it is needed.
     #[serde(skip)]
     pub ties: Option<Ties>,
@@ -83,6 +86,7 @@ impl Tetras {
             rounds: 0,
             broken: 0,
             merged: 0,
+            waits: Vec::new(),
             ties: None,
             outside: None,
             swiftness: None,
@@ -108,11 +112,6 @@ impl Tetras {
             self.outside = None;
         }
         is_whole
-    }
-
-    /// Forgets what follows from which elements there are.
-    pub fn forget(&mut self) {
-        (self.ties, self.outside, self.swiftness) = (None, None, None);
     }
 
     /// Square of the fastest swing of any element times the density, Pa/m2: no swing of the body is faster.
@@ -164,6 +163,62 @@ impl Tetras {
             greatest_angle: self.angles[1],
             mirrored: mirrored.into_iter().sum(),
         }
+    }
+}
+
+/// What is kept by pack of some elements.
+pub(super) struct Packed {
+    rest: Vec<Rest>,
+    turns: Vec<[Eight; 4]>,
+    plastic: Vec<[Eight; 6]>,
+}
+
+impl Packed {
+    /// Of elements, each with its body.
+    pub fn new(elements: &[(&Tetras, usize)]) -> Self {
+        let turn = |(body, i): (&Tetras, usize), k: usize| body.turns[i / WIDTH][k][i % WIDTH];
+        let strain = |(body, i): (&Tetras, usize), k: usize| {
+            body.plastic.get(i / WIDTH).map_or(0.0, |strains| strains[k][i % WIDTH])
+        };
+        let is_plastic = elements.iter().any(|(body, _)| !body.plastic.is_empty());
+        let packs = || elements.chunks(WIDTH);
+        // Lanes beyond the last are as the last.
+        fn member<'a>(pack: &[(&'a Tetras, usize)], lane: usize) -> (&'a Tetras, usize) {
+            pack[lane.min(pack.len() - 1)]
+        }
+        let shapes =
+            |pack: &[(&Tetras, usize)]| Rest::new(&pack.iter().map(|(body, i)| body.element(*i)).collect::<Vec<_>>());
+        Self {
+            rest: packs().map(shapes).collect(),
+            turns: packs().map(|pack| from_fn(|k| from_fn(|lane| turn(member(pack, lane), k)))).collect(),
+            plastic: packs()
+                .filter(|_| is_plastic)
+                .map(|pack| from_fn(|k| from_fn(|lane| strain(member(pack, lane), k))))
+                .collect(),
+        }
+    }
+}
+
+impl Tetras {
+    /// All of its elements.
+    pub fn all(&self) -> impl Iterator<Item = (&Self, usize)> {
+        (0..self.elements.len()).map(move |i| (self, i))
+    }
+
+    /// Keeps only some of its elements.
+    pub fn keep(&mut self, kept: &[usize]) {
+        let some: Vec<(&Self, usize)> = kept.iter().map(|&i| (&*self, i)).collect();
+        let packed = Packed::new(&some);
+        self.elements = kept.iter().map(|&i| self.elements[i]).collect();
+        self.take(packed);
+    }
+
+    /// Takes over what is kept of its elements, which are others than before.
+    pub fn take(&mut self, packed: Packed) {
+        let Packed { rest, turns, plastic } = packed;
+        (self.rest, self.turns, self.plastic) = (rest, turns, plastic);
+        (self.ties, self.outside, self.swiftness) = (None, None, None);
+        self.waits.clear();
     }
 }
 

@@ -3,7 +3,7 @@
 //! What holds a corner is known when elements have exerted their forces; nodes part at the end of the step, all at once.
 
 use super::body::Tetras;
-use super::net::Net;
+use super::net::{Net, Note};
 use super::{Derived, TetraModel};
 use crate::Real;
 use crate::body::Body;
@@ -23,7 +23,7 @@ const GRAIN: usize = 512;
 #[derive(Clone, Debug)]
 pub(super) struct Parting {
     /// Its number in the body.
-    node: u32,
+    pub node: u32,
     /// The group of each of its corners, in the order of elements.
     groups: Vec<u32>,
     /// Constraint force over strength of the corner that is pulled hardest.
@@ -37,6 +37,10 @@ pub(super) struct Loads<'a> {
     pub tetras: &'a Tetras,
     pub material: &'a Material,
     pub particles: &'a Particles,
+    /// What elements noted of the step.
+    pub notes: &'a [Note],
+    /// No stress is larger than this times the strain, Pa.
+    pub stiffest: Real,
 }
 
 /// A corner with its element, in its body.
@@ -64,12 +68,42 @@ impl Tetras {
         Ties::new(elements, run.len()).unwrap_or_default()
     }
 
+    /// Lets time go by for elements that wait.
+    pub fn wait(&mut self, dt: Real) {
+        self.waits.iter_mut().for_each(|wait| *wait -= dt);
+        if self.waits.iter().all(|wait| *wait <= 0.0) {
+            self.waits.clear();
+        }
+    }
+
+    /// Lets elements around nodes that part wait until the rest knows of it.
+    pub fn hold_back(&mut self, elements: &[usize], time: Real) {
+        if !elements.is_empty() {
+            self.waits.resize(self.elements.len(), 0.0);
+        }
+        elements.iter().for_each(|&element| self.waits[element] = time);
+    }
+
+    /// Nodes that part if elements on different sides of a plane do, by their middles at rest.
+    fn find_cut(&mut self, run: Range<usize>, particles: &Particles, [point, normal]: [Vec3; 2]) -> Vec<Parting> {
+        let is_beyond = |element: &[u32; 4]| {
+            let middle = 0.25 * element.iter().map(|&node| particles.rest[node as usize]).sum::<Vec3>();
+            u32::from((middle - point).dot(normal) > 0.0)
+        };
+        let sides: Vec<u32> = self.elements.iter().map(is_beyond).collect();
+        self.know_surface(run);
+        let Some(ties) = &self.ties else { return Vec::new() };
+        let partings = (0..ties.nodes() as u32).map(|node| {
+            let groups = ties.corners(node).iter().map(|&corner| sides[corner as usize / 4]).collect();
+            Parting { node, groups, excess: 0.0 }
+        });
+        partings.filter(|parting| parting.groups.iter().any(|side| *side != parting.groups[0])).collect()
+    }
+
     /// Parts nodes. Returns the node that each new one comes from.
     fn part_nodes(&mut self, run: Range<usize>, partings: &[Parting]) -> Vec<u32> {
         let count = run.len() as u32;
-        if self.ties.is_none() {
-            self.ties = Some(self.find_ties(run));
-        }
+        self.know_surface(run);
         let Some(ties) = &mut self.ties else { return Vec::new() };
         let mut parents = Vec::new();
         let mut all = Change::default();
@@ -92,11 +126,19 @@ impl Tetras {
 
 impl Loads<'_> {
     /// Finds nodes that part. Of neighbours only the one that is pulled hardest does: what it lets go of unloads the others, and
-    /// they need a step to learn of it.
+    /// they wait until they have learned of it.
     pub fn find_partings(&self) -> Vec<Parting> {
         let count = self.net.runs[self.body].particles.len();
         let strained = self.find_strained();
+        if self.tetras.settings.strength_force.is_none() && !strained.contains(&true) {
+            return Vec::new();
+        }
+        let waits = |node: usize| {
+            let waits = &self.tetras.waits;
+            !waits.is_empty() && self.places(node).any(|(element, _)| waits[element] > 0.0)
+        };
         let find = |node: usize| match self.tetras.settings.strength_force {
+            _ if waits(node) => None,
             Some(force) => self.part_by_force(node, force),
             None => self.part_by_stress(node, &strained),
         };
@@ -122,14 +164,26 @@ impl Loads<'_> {
     fn find_strained(&self) -> Vec<bool> {
         let strengths = self.material.strength.iter().flat_map(|strength| strength.points());
         let least = strengths.map(|&(_, strength)| strength).fold(Real::INFINITY, Real::min);
+        // No tension is larger than the norm of the stress, and none of these than the strain allows.
+        let bound = least / self.stiffest;
+        let may_feel = |pack: usize| -> [bool; WIDTH] {
+            let square = |lane: usize| -> Real {
+                let strain = self.notes[pack].elastic.map(|e| e[lane]);
+                (0..6).map(|k| strain[k] * strain[k] * if k < 3 { 1.0 } else { 2.0 }).sum()
+            };
+            std::array::from_fn(|lane| square(lane) > bound * bound)
+        };
         let feels = |element: usize| {
             let (stress, least) = (self.stress(element), least * self.volume(element));
             let square: Real = stress.to_cols_array().iter().map(|s| s * s).sum();
-            // No tension is larger than the norm.
             square > least * least
         };
         let count = if self.tetras.settings.strength_force.is_some() { 0 } else { self.tetras.elements.len() };
-        parallel::map_ranges(count, GRAIN, |elements| elements.map(feels).collect::<Vec<bool>>()).concat()
+        let by_pack = |packs: Range<usize>| -> Vec<bool> {
+            let flags = packs.flat_map(|pack| (WIDTH * pack..).zip(may_feel(pack)));
+            flags.filter(|(element, _)| *element < count).map(|(element, may)| may && feels(element)).collect()
+        };
+        parallel::map_ranges(count.div_ceil(WIDTH), GRAIN / WIDTH, by_pack).concat()
     }
 
     /// Stress of an element times its volume, J.
@@ -143,6 +197,11 @@ impl Loads<'_> {
         });
         let sum = b + c + d;
         0.5 * (sum + sum.transpose())
+    }
+
+    /// Elements around a node.
+    pub fn elements_around(&self, node: u32) -> Vec<usize> {
+        self.places(node as usize).map(|(element, _)| element).collect()
     }
 
     /// Elements around a node, with what their corners feel.
@@ -244,6 +303,16 @@ impl TetraModel {
             newborn.append(&mut tetras.share_out(body, &parents, particles));
         }
         newborn
+    }
+
+    /// Parts a body along a plane through a point, across a direction, in its own frame at rest. Returns new nodes, as
+    /// [`part_nodes`](Self::part_nodes) does.
+    pub(crate) fn cut(&mut self, body: &Body, particles: &mut Particles, plane: [Vec3; 2]) -> Vec<Particle> {
+        let of_body = |tetras: &&mut Tetras| particles.body.get(body.range().start) == Some(&tetras.id);
+        let Some(tetras) = self.bodies.iter_mut().find(of_body) else { return Vec::new() };
+        let partings = tetras.find_cut(body.range(), particles, plane);
+        let parents = tetras.part_nodes(body.range(), &partings);
+        tetras.share_out(body, &parents, particles)
     }
 
     /// Lets elements have the nodes that they are tied to, once new ones are in the store.

@@ -1,7 +1,7 @@
 //! Nodes that unite where sticky matter is pressed together `[Gis07]`, and bodies that become one by it.
 
 use super::TetraModel;
-use super::body::Tetras;
+use super::body::{Packed, Tetras};
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::contact::Press;
@@ -9,8 +9,8 @@ use crate::material::Material;
 use crate::particles::{Flags, Particles};
 use crate::skin::Skin;
 use glam::Vec3;
-use phyxel_laws::lanes::{Eight, WIDTH};
-use phyxel_laws::tetra::{Element, Rest, allows_uniting};
+use phyxel_laws::lanes::WIDTH;
+use phyxel_laws::tetra::allows_uniting;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Elements may not shrink below this part of their volume at rest where nodes unite.
@@ -27,13 +27,13 @@ pub(crate) struct Pair {
 }
 
 /// What is needed to know what is sticky and how nodes unite.
-pub(crate) struct Matter<'a> {
+pub(crate) struct Stuff<'a> {
     pub bodies: &'a [Body],
     pub materials: &'a [Material],
     pub particles: &'a Particles,
 }
 
-impl Matter<'_> {
+impl Stuff<'_> {
     fn body_of(&self, particle: u32) -> &Body {
         &self.bodies[self.particles.body[particle as usize].0 as usize]
     }
@@ -64,16 +64,16 @@ fn place_of(particles: &Particles, nodes: [u32; 2]) -> Option<Vec3> {
 impl TetraModel {
     /// Nodes that may unite: those in sticky matter of their own kind through whose surface an edge of theirs goes, with the nearest node of the
     /// face that they came through. The nearest first.
-    pub(crate) fn sticky_pairs(&self, matter: &Matter, presses: &[Press]) -> Vec<Pair> {
-        let position = &matter.particles.position;
+    pub(crate) fn sticky_pairs(&self, stuff: &Stuff, presses: &[Press]) -> Vec<Pair> {
+        let position = &stuff.particles.position;
         let pair = |press: &Press| {
             let nodes = [press.node, press.partner?];
-            let [one, other] = nodes.map(|node| matter.body_of(node));
+            let [one, other] = nodes.map(|node| stuff.body_of(node));
             let is_kin =
-                one.material == other.material && self.are_alike(nodes.map(|i| matter.particles.body[i as usize]));
+                one.material == other.material && self.are_alike(nodes.map(|i| stuff.particles.body[i as usize]));
             let [a, b] = nodes.map(|node| position[node as usize]);
             let pair = Pair { nodes: [nodes[0].min(nodes[1]), nodes[0].max(nodes[1])], apart: a.distance_squared(b) };
-            (is_kin && nodes.iter().all(|&node| matter.sticks(node))).then_some(pair)
+            (is_kin && nodes.iter().all(|&node| stuff.sticks(node))).then_some(pair)
         };
         let mut pairs: Vec<Pair> = presses.iter().filter_map(pair).collect();
         sort_pairs(&mut pairs);
@@ -91,13 +91,13 @@ impl TetraModel {
     }
 
     /// Bodies that become one by some of these pairs: the one that takes over, and one that goes over.
-    pub(crate) fn find_unions(&self, matter: &Matter, pairs: &[Pair]) -> Vec<[BodyId; 2]> {
+    pub(crate) fn find_unions(&self, stuff: &Stuff, pairs: &[Pair]) -> Vec<[BodyId; 2]> {
         let mut unions: Vec<[BodyId; 2]> = Vec::new();
         for pair in pairs {
-            let ids = pair.nodes.map(|node| matter.particles.body[node as usize]);
+            let ids = pair.nodes.map(|node| stuff.particles.body[node as usize]);
             // A body that takes over another, or goes over, waits with the next until that is done.
             let is_taken = |id: BodyId| unions.iter().any(|union| union.contains(&id));
-            if ids[0] != ids[1] && !ids.into_iter().any(is_taken) && self.lets_unite(matter, pair.nodes) {
+            if ids[0] != ids[1] && !ids.into_iter().any(is_taken) && self.lets_unite(stuff, pair.nodes) {
                 unions.push([ids[0].min(ids[1]), ids[0].max(ids[1])]);
             }
         }
@@ -106,18 +106,18 @@ impl TetraModel {
     }
 
     /// Whether no element of two bodies would be crushed if two of their nodes were one.
-    fn lets_unite(&self, matter: &Matter, nodes: [u32; 2]) -> bool {
-        let Some(place) = place_of(matter.particles, nodes) else { return false };
+    fn lets_unite(&self, stuff: &Stuff, nodes: [u32; 2]) -> bool {
+        let Some(place) = place_of(stuff.particles, nodes) else { return false };
         nodes.into_iter().all(|node| {
-            let id = matter.particles.body[node as usize];
+            let id = stuff.particles.body[node as usize];
             let Some(tetras) = self.tetras(id) else { return false };
             let Some(ties) = &tetras.ties else { return false };
-            let corners = ties.corners(node - matter.bodies[id.0 as usize].particles.start).iter();
+            let corners = ties.corners(node - stuff.bodies[id.0 as usize].particles.start).iter();
             let elements = corners.map(|&corner| {
                 let element = corner as usize / 4;
                 (tetras.elements[element], tetras.rest_volume(element))
             });
-            allows_uniting(nodes, place, elements, |node| matter.particles.position[node as usize], LEAST)
+            allows_uniting(nodes, place, elements, |node| stuff.particles.position[node as usize], LEAST)
         })
     }
 
@@ -220,27 +220,15 @@ impl Tetras {
 
     /// Takes over the elements of another body, whose nodes were particles from `was` on and are now those from `first` on.
     fn take_in(&mut self, other: Self, was: u32, first: u32) {
-        let (own, count) = (self.elements.len(), other.elements.len());
-        let place = |i: usize| if i < own { (&*self, i) } else { (&other, i - own) };
-        let elements: Vec<Element> = (0..own + count).map(place).map(|(body, i)| body.element(i)).collect();
-        let packs = (own + count).div_ceil(WIDTH);
-        let packed = |k: usize, lane: usize| place((WIDTH * k + lane).min(own + count - 1));
-        let turns: Vec<[Eight; 4]> = (0..packs)
-            .map(|k| std::array::from_fn(|axis| std::array::from_fn(|lane| turn_of(packed(k, lane), axis))))
-            .collect();
-        let is_plastic = !(self.plastic.is_empty() && other.plastic.is_empty());
-        let plastic: Vec<[Eight; 6]> = (0..if is_plastic { packs } else { 0 })
-            .map(|k| std::array::from_fn(|axis| std::array::from_fn(|lane| plastic_of(packed(k, lane), axis))))
-            .collect();
+        let all: Vec<(&Self, usize)> = self.all().chain(other.all()).collect();
+        let packed = Packed::new(&all);
         self.elements.extend(other.elements.iter().map(|nodes| nodes.map(|node| node - was + first)));
-        self.rest = elements.chunks(WIDTH).map(Rest::new).collect();
-        (self.turns, self.plastic) = (turns, plastic);
+        self.take(packed);
         self.angles = [self.angles[0].min(other.angles[0]), self.angles[1].max(other.angles[1])];
         self.solves += other.solves;
         self.rounds += other.rounds;
         self.broken += other.broken;
         self.merged += other.merged;
-        self.forget();
     }
 }
 
@@ -248,12 +236,4 @@ impl Tetras {
 fn sort_pairs(pairs: &mut Vec<Pair>) {
     pairs.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.nodes.cmp(&b.nodes)));
     pairs.dedup_by_key(|pair| pair.nodes);
-}
-
-fn turn_of((body, i): (&Tetras, usize), axis: usize) -> Real {
-    body.turns[i / WIDTH][axis][i % WIDTH]
-}
-
-fn plastic_of((body, i): (&Tetras, usize), axis: usize) -> Real {
-    body.plastic.get(i / WIDTH).map_or(0.0, |pack| pack[axis][i % WIDTH])
 }

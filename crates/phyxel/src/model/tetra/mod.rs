@@ -8,6 +8,7 @@ mod body;
 mod breaking;
 mod conduct;
 mod implicit;
+mod melting;
 mod merging;
 mod net;
 mod outside;
@@ -19,7 +20,8 @@ mod walls;
 mod warmth;
 
 pub(crate) use self::body::node_volumes;
-pub(crate) use self::merging::Matter as Stuff;
+pub(crate) use self::melting::Melted;
+pub(crate) use self::merging::Stuff;
 pub(crate) use self::outside::Solid;
 pub use self::settings::TetraSettings;
 
@@ -55,6 +57,9 @@ const SAFETY: f64 = 0.8;
 /// Largest damping of the fastest swing that a material's damping may ask for in explicit steps, as a part of critical damping;
 /// more would make steps short.
 const MOST_DAMPING: f64 = 1.0;
+/// Speed of cracks as a part of that of sound in a bar. No crack that opens outruns waves along a surface, a little over half of it
+/// `[FM99]`.
+const CRACK_SPEED: Real = 0.5;
 /// Explicit steps shorter than this are too many, s: the body is stepped implicitly if it is free to choose.
 const SHORTEST_EXPLICIT: f64 = 1e-4;
 
@@ -82,6 +87,8 @@ struct Derived {
 #[derive(Clone, Debug)]
 struct Part {
     matter: Matter,
+    /// No stress is larger than this times the strain, Pa.
+    stiffest: Real,
     /// By pack; none where all elements are as the body.
     states: Vec<State>,
     /// By pack; none where nothing is noted.
@@ -94,6 +101,8 @@ struct Part {
     binding: Option<Binding>,
     /// Whether its matter breaks at all.
     breaks: bool,
+    /// Time that a crack takes for the way from node to node, s.
+    crack_time: Real,
     /// Nodes that part at the end of the step.
     partings: Vec<Parting>,
 }
@@ -182,8 +191,13 @@ impl TetraModel {
             net.exert(number, tetras, &matters, &mut part.notes);
             net.gather(number, &mut particles.force);
             if part.breaks {
-                let loads = Loads { body: number, net, tetras, material, particles };
+                let (notes, stiffest) = (&part.notes, part.stiffest);
+                let loads = Loads { body: number, net, tetras, material, particles, notes, stiffest };
                 part.partings = loads.find_partings();
+                let around: Vec<usize> =
+                    part.partings.iter().flat_map(|parting| loads.elements_around(parting.node)).collect();
+                tetras.wait(context.dt);
+                tetras.hold_back(&around, part.crack_time);
             }
             if part.damped() {
                 let lost = |i: usize| part.notes.get(i / 8).map_or(0.0, |note| note.lost[i % 8]);
@@ -222,6 +236,7 @@ impl Tetras {
             None => Hooke::isotropic(material.stiffest(), material.poisson_ratio),
         };
         Part {
+            stiffest: hooke.largest() as Real,
             matter: Matter { hooke, damping: 0.0 },
             states: self.find_states(body, material, &particles.enthalpy),
             notes: Vec::new(),
@@ -230,6 +245,7 @@ impl Tetras {
             implicit: false,
             binding: Binding::of_skin(&body.skin, self, body.range(), particles),
             breaks: self.may_break(material),
+            crack_time: body.spacing / (CRACK_SPEED * (material.stiffest() / material.density).sqrt()),
             partings: Vec::new(),
         }
     }
@@ -254,7 +270,7 @@ impl Part {
         self.stable = if self.implicit { f64::INFINITY } else { explicit };
         self.matter.damping = if self.implicit { given.unwrap_or(asked) } else { ahead } as Real;
         let warms = self.damped() && material.heat.from_work.damping > 0.0;
-        let noted = if warms || tetras.may_yield(material) { tetras.rest.len() } else { 0 };
+        let noted = if warms || self.breaks || tetras.may_yield(material) { tetras.rest.len() } else { 0 };
         self.notes = vec![Note::default(); noted];
     }
 

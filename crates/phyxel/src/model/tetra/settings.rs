@@ -20,6 +20,8 @@ pub struct TetraSettings {
     pub stiffness_damping: Option<Real>,
     /// Constraint force at which corners part, N, as in the source, instead of the material's strength.
     pub strength_force: Option<Real>,
+    /// Name of a fluid of the model `crystal`, of the same material, that molten elements become; without it they stay elements that creep.
+    pub melts_into: Option<String>,
     /// Whether plastic flow keeps the volume: only the part of the strain without trace flows.
     pub deviatoric: bool,
     /// How steps are taken.

@@ -1,0 +1,123 @@
+//! Tetrahedra that melt into a fluid.
+
+use crate::common::{body, run, space};
+use crate::{Cut, Mesh, elastic};
+use glam::{DVec3, Vec3};
+use phyxel::body::NewBody;
+use phyxel::checkpoint::{decode, encode};
+use phyxel::command::{Command, Region};
+use phyxel::material::{Heat, Material};
+use phyxel::model::shape::ShapeSettings;
+use phyxel::model::{CrystalSettings, ModelSettings, TetraSettings};
+use phyxel::particles::Phase;
+use phyxel::skin::Skin;
+use phyxel::{World, parallel};
+
+const CELL: f32 = 0.1;
+
+/// A block of wax with an empty pool.
+fn wax() -> World {
+    let heat = Heat {
+        specific_heat: 1000.0,
+        softening: Some(40.0),
+        melting: Some(50.0),
+        latent: 1.0e4,
+        conductivity: Vec3::splat(1.0),
+        ..Heat::default()
+    };
+    let mut world = space(Material { heat, ..elastic(1.0e5, 0.3) });
+    let settings = TetraSettings { melts_into: Some("pool".into()), ..TetraSettings::default() };
+    let block = Mesh::block([4, 3, 3], CELL, Cut::Centred, 0.0).body(CELL, settings);
+    world
+        .add_body(NewBody { velocity: Vec3::new(0.2, 0.1, 0.0), temperature: 20.0, skin: Skin::Faces, ..block })
+        .unwrap();
+    let fluid = CrystalSettings { phase: Phase::Fluid, ..CrystalSettings::default() };
+    let pool = NewBody {
+        model: ModelSettings::Crystal(fluid),
+        spacing: 0.08,
+        volume: 0.0,
+        ..body("pool", vec![], ShapeSettings::default())
+    };
+    world.add_body(pool).unwrap();
+    world
+}
+
+/// Mass, momentum and heat of all.
+fn sums(world: &World) -> (f64, DVec3, f64) {
+    let particles = world.particles();
+    (0..particles.len()).fold((0.0, DVec3::ZERO, 0.0), |(mass, momentum, heat), i| {
+        let own = f64::from(particles.mass[i]);
+        (mass + own, momentum + own * particles.velocity[i].as_dvec3(), heat + own * particles.enthalpy[i])
+    })
+}
+
+fn warm(world: &mut World, region: Region) {
+    world.apply(Command::Warm { body: "body".into(), region, temperature: 60.0 }).unwrap();
+}
+
+#[test]
+fn a_molten_end_becomes_drops_and_nothing_is_lost() {
+    let mut world = wax();
+    warm(&mut world, Region::Box { min: Vec3::new(-0.01, -1.0, -1.0), max: Vec3::ONE });
+    let (before, first) = (sums(&world), world.frame().bodies[0].report.clone());
+    run(&mut world, 1e-4, 1);
+    let (after, frame) = (sums(&world), world.frame());
+    let (solid, pool) = (&frame.bodies[0].report, &frame.bodies[1].report);
+    // Half of the elements are gone, and those nodes that had no others.
+    let [was, is] = [&first, solid].map(|report| report.tetrahedra.unwrap().count);
+    assert!(is > was / 3 && is < 2 * was / 3, "{is} of {was}");
+    assert!(pool.particles.fluid > 20, "{:?}", pool.particles);
+    assert_eq!((solid.pieces, solid.skin.closed), (1, Some(true)));
+    // Drops are all as heavy as the fluid's particles; what is left over went to a node that stays.
+    let grain = world.bodies()[1].grain.mass;
+    let range = world.bodies()[1].particles.clone();
+    for i in range {
+        assert!((world.particles().mass[i as usize] / grain - 1.0).abs() < 1e-6);
+        assert_eq!(world.particles().phase[i as usize], Phase::Fluid);
+    }
+    // Each drop and the last node are rounded once, to 6e-8; pressure of a step of 0.1 ms acts between drops.
+    assert!((after.0 / before.0 - 1.0).abs() < 1e-6, "{} {}", after.0, before.0);
+    assert!((after.2 / before.2 - 1.0).abs() < 1e-6, "{} {}", after.2, before.2);
+    assert!((after.1 - before.1).length() < 1e-5 * before.1.length(), "{} {}", after.1, before.1);
+    // It goes on.
+    run(&mut world, 1e-4, 20);
+    assert!((sums(&world).0 / before.0 - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_body_that_melts_as_a_whole_is_empty() {
+    let mut world = wax();
+    warm(&mut world, Region::All);
+    let before = sums(&world);
+    run(&mut world, 1e-4, 3);
+    let after = sums(&world);
+    assert_eq!(world.bodies()[0].particles.len(), 0);
+    assert!((after.0 / before.0 - 1.0).abs() < 1e-6 && (after.2 / before.2 - 1.0).abs() < 1e-6);
+    let frame = world.frame();
+    // 36 kg in particles of 0.512 kg over the root of two, of which the last is lighter.
+    assert_eq!(frame.bodies[1].report.particles.fluid, 100);
+}
+
+#[test]
+fn threads_and_resuming_change_no_bit_of_what_melts() {
+    let end = |threads: usize, resumed: bool| {
+        parallel::with_threads(Some(threads), || {
+            let mut world = wax();
+            warm(&mut world, Region::Box { min: Vec3::new(0.05, -1.0, -1.0), max: Vec3::ONE });
+            for k in 0..40 {
+                if k == 10 {
+                    warm(&mut world, Region::Box { min: Vec3::new(-0.05, -1.0, -1.0), max: Vec3::ONE });
+                }
+                if resumed && k % 9 == 4 {
+                    world = decode(&encode(&world)).unwrap();
+                }
+                run(&mut world, 5e-4, 1);
+            }
+            world.state_hash()
+        })
+    };
+    let alone = end(1, false);
+    assert_eq!(alone, end(2, false));
+    assert_eq!(alone, end(8, false));
+    assert_eq!(alone, end(2, true));
+}
