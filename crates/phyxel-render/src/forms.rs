@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 use phyxel::obstacle::{DistanceGrid, Geometry};
+use phyxel::skin::{CREASE, corner_normals};
 use std::collections::HashMap;
 use std::f32::consts::{FRAC_PI_2, TAU};
 
@@ -108,26 +109,13 @@ fn cone(radius: f32, half: f32) -> Form {
     ])
 }
 
-/// A mesh with smooth normals, but edges where its faces meet at more than about 40 degrees.
+/// A mesh with smooth normals, but sharp edges.
 fn mesh(positions: &[Vec3], triangles: &[[u32; 3]]) -> Form {
-    let flat = |[a, b, c]: [u32; 3]| {
-        let [a, b, c] = [a, b, c].map(|i| positions[i as usize]);
-        (b - a).cross(c - a)
-    };
-    let mut around = vec![Vec::new(); positions.len()];
-    for (number, triangle) in triangles.iter().enumerate() {
-        triangle.iter().for_each(|&i| around[i as usize].push(number as u32));
-    }
     let mut form = Form::default();
-    for triangle in triangles {
-        let own = flat(*triangle).normalize_or_zero();
+    for (triangle, normals) in triangles.iter().zip(corner_normals(positions, triangles, CREASE)) {
         let first = form.positions.len() as u32;
-        for &i in triangle {
-            let near = around[i as usize].iter().map(|&other| flat(triangles[other as usize]));
-            let smooth: Vec3 = near.filter(|other| other.normalize_or_zero().dot(own) > 0.77).sum();
-            form.positions.push(positions[i as usize]);
-            form.normals.push(smooth.try_normalize().unwrap_or(own));
-        }
+        form.positions.extend(triangle.map(|i| positions[i as usize]));
+        form.normals.extend(normals);
         form.triangles.push([first, first + 1, first + 2]);
     }
     form

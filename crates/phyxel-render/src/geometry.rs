@@ -6,6 +6,7 @@ use obvhs::aabb::Aabb;
 use obvhs::cwbvh::CwBvh;
 use obvhs::cwbvh::builder::build_cwbvh;
 use obvhs::ray::{Ray, RayHit};
+use phyxel::frame::FrameSkin;
 use std::time::Duration;
 
 /// A ray between two distances. The crate of the tree may have its own version of the vector type.
@@ -128,6 +129,27 @@ pub(crate) struct Things {
     pub triangles: Vec<([u32; 3], u32)>,
     pub balls: Vec<Ball>,
     pub discs: Vec<Disc>,
+}
+
+impl Things {
+    /// Adds the triangles of a skin, with colours by vertex.
+    pub fn add_skin(&mut self, skin: &FrameSkin, colour: impl Fn(usize) -> Vec3, object: u32) {
+        let Vertices { positions, normals, colours } = &mut self.vertices;
+        let first = positions.len() as u32;
+        let Some(sharp) = skin.corner_normals() else {
+            positions.extend(&skin.positions);
+            normals.extend(&skin.normals);
+            colours.extend((0..skin.positions.len()).map(colour));
+            let placed = skin.triangles.iter().map(|corners| (corners.map(|corner| first + corner), object));
+            return self.triangles.extend(placed);
+        };
+        // Each corner is a vertex of its own.
+        let corners = skin.triangles.as_flattened();
+        positions.extend(corners.iter().map(|&corner| skin.positions[corner as usize]));
+        normals.extend(sharp.as_flattened());
+        colours.extend(corners.iter().map(|&corner| colour(corner as usize)));
+        self.triangles.extend((first..).step_by(3).zip(&sharp).map(|(a, _)| ([a, a + 1, a + 2], object)));
+    }
 }
 
 /// Where a ray meets something.

@@ -137,13 +137,7 @@ impl Builder<'_> {
                 colour: colour(v),
                 object,
             }));
-            let vertices = &mut self.things.vertices;
-            let first = vertices.positions.len() as u32;
-            vertices.positions.extend(&skin.positions);
-            vertices.normals.extend(&skin.normals);
-            vertices.colours.extend((0..skin.positions.len()).map(colour));
-            let placed = skin.triangles.iter().map(|corners| (corners.map(|corner| first + corner), object));
-            self.things.triangles.extend(placed);
+            self.things.add_skin(skin, colour, object);
         } else {
             let columns = &frame.particles;
             let value = |i: usize| match self.view.colouring {

@@ -18,6 +18,7 @@ pub(crate) fn two_bodies() -> Frame {
         strains: vec![0.0, 0.1, 0.2],
         triangles: Arc::new(vec![[0, 1, 2]]),
         axes: vec![],
+        crease: None,
         topology: Topology { closed: false, pieces: 1, genus: None },
     };
     let particles = FrameParticles {

@@ -58,6 +58,7 @@ fn frame(index: u32, triangles: &Arc<Vec<[u32; 3]>>) -> Frame {
         strains: vec![0.1 * time; vertices],
         triangles: Arc::clone(triangles),
         axes: vec![],
+        crease: None,
         topology: Topology { closed: false, pieces: 1, genus: None },
     };
     let particles = FrameParticles {

@@ -7,6 +7,7 @@ use crate::material::Finish;
 use crate::model::ModelKind;
 use crate::obstacle::Geometry;
 use crate::particles::Phase;
+use crate::surface::corner_normals;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -86,8 +87,18 @@ pub struct FrameSkin {
     /// Of surfels, and of nothing else: two conjugate half diameters of the ellipse around each point. They need not be at
     /// right angles; the first turned to the second goes counter-clockwise seen from outside, m.
     pub axes: Vec<[Vec3; 2]>,
+    /// Angle between faces from which on the edge between them is sharp, degrees; `None` where all is round.
+    pub crease: Option<Real>,
     /// How the triangles hang together.
     pub topology: Topology,
+}
+
+impl FrameSkin {
+    /// Where edges are sharp, the unit normals at the corners of each triangle, in its order; `None` where all is round and
+    /// [`normals`](Self::normals) will do.
+    pub fn corner_normals(&self) -> Option<Vec<[Vec3; 3]>> {
+        self.crease.map(|angle| corner_normals(&self.positions, &self.triangles, angle))
+    }
 }
 
 /// How a surface hangs together.

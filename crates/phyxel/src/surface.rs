@@ -1,5 +1,6 @@
 //! Triangle surfaces: normals, closedness, handles, volume.
 
+use crate::Real;
 use crate::frame::Topology;
 use crate::parallel;
 use glam::{DVec3, Vec3};
@@ -16,6 +17,36 @@ pub(crate) fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
         chunk.iter_mut().for_each(|normal| *normal = normal.normalize_or_zero());
     });
     normals
+}
+
+/// Unit normals at the corners of each triangle, where edges are sharp: of the triangles around a vertex only those count that are
+/// within `angle` (degrees) of the corner's own, each by its area. Equal where these are the same, to the bit.
+pub fn corner_normals(positions: &[Vec3], triangles: &[[u32; 3]], angle: Real) -> Vec<[Vec3; 3]> {
+    let faces: Vec<Vec3> = triangles
+        .iter()
+        .map(|triangle| {
+            let [a, b, c] = triangle.map(|i| positions[i as usize]);
+            (b - a).cross(c - a)
+        })
+        .collect();
+    let units: Vec<Vec3> = faces.iter().map(|face| face.normalize_or_zero()).collect();
+    // Triangles around each vertex, in order.
+    let mut start = vec![0; positions.len() + 1];
+    triangles.as_flattened().iter().for_each(|&i| start[i as usize + 1] += 1);
+    (1..start.len()).for_each(|i| start[i] += start[i - 1]);
+    let (mut next, mut around) = (start.clone(), vec![0; 3 * triangles.len()]);
+    for (place, &i) in triangles.as_flattened().iter().enumerate() {
+        around[next[i as usize]] = place / 3;
+        next[i as usize] += 1;
+    }
+    let least = libm::cosf(angle.to_radians());
+    parallel::map(triangles.len(), 1 << 10, |t| {
+        triangles[t].map(|i| {
+            let near = &around[start[i as usize]..start[i as usize + 1]];
+            let alike = near.iter().filter(|&&other| units[other].dot(units[t]) >= least);
+            alike.map(|&other| faces[other]).sum::<Vec3>().try_normalize().unwrap_or(units[t])
+        })
+    })
 }
 
 /// Volume enclosed by outward triangles, m3.
@@ -72,6 +103,24 @@ mod tests {
         assert_eq!(topology(&FACES), Topology { closed: true, pieces: 1, genus: Some(0) });
         assert!((enclosed_volume(&CORNERS, &FACES) - 1.0 / 6.0).abs() < 1e-12);
         assert!(vertex_normals(&CORNERS, &FACES)[0].dot(Vec3::splat(-1.0)) > 1.7);
+    }
+
+    #[test]
+    fn corners_are_round_below_the_angle_and_sharp_above() {
+        // Faces of this tetrahedron meet at 90 and at 125.3 degrees.
+        let sharp = corner_normals(&CORNERS, &FACES, 80.0);
+        let flat = [Vec3::NEG_Z, Vec3::NEG_Y, Vec3::NEG_X, Vec3::splat(3f32.sqrt().recip())];
+        for (corners, flat) in sharp.iter().zip(flat) {
+            assert!(corners.iter().all(|normal| normal.distance(flat) < 1e-6), "{corners:?}");
+        }
+        let smooth = vertex_normals(&CORNERS, &FACES);
+        for (corners, face) in corner_normals(&CORNERS, &FACES, 180.0).iter().zip(FACES) {
+            assert_eq!(*corners, face.map(|i| smooth[i as usize]));
+        }
+        // The three faces at the origin are within 100 degrees of each other, the fourth of none.
+        let some = corner_normals(&CORNERS, &FACES, 100.0);
+        assert!(some[0][0] == some[1][0] && some[0][0].dot(Vec3::splat(-1.0)) > 1.7);
+        assert!(some[3][0].distance(flat[3]) < 1e-6);
     }
 
     #[test]

@@ -4,8 +4,11 @@ use crate::durable::write_file;
 use crate::error::SinkError;
 use crate::sink::Sink;
 use crate::sink::sequence::numbered;
+use glam::Vec3;
 use phyxel::Frame;
 use phyxel::frame::FrameSkin;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -55,17 +58,18 @@ fn write_skin(writer: &mut dyn Write, skin: &FrameSkin, numbers: &mut Numbers) -
     for position in &skin.positions {
         writeln!(writer, "v {} {} {}", position.x, position.y, position.z)?;
     }
-    let with_normals = skin.normals.len() == skin.positions.len();
-    for normal in skin.normals.iter().filter(|_| with_normals) {
+    let (normals, corners) = normals_of(skin);
+    for normal in normals.iter() {
         writeln!(writer, "vn {} {} {}", normal.x, normal.y, normal.z)?;
     }
-    for triangle in skin.triangles.iter() {
+    for (t, triangle) in skin.triangles.iter().enumerate() {
         let [a, b, c] = triangle.map(|corner| corner as usize + 1 + numbers.vertices);
-        if with_normals {
-            let [na, nb, nc] = triangle.map(|corner| corner as usize + 1 + numbers.normals);
-            writeln!(writer, "f {a}//{na} {b}//{nb} {c}//{nc}")?;
-        } else {
-            writeln!(writer, "f {a} {b} {c}")?;
+        match corners.get(t) {
+            Some(corners) => {
+                let [na, nb, nc] = corners.map(|corner| corner as usize + 1 + numbers.normals);
+                writeln!(writer, "f {a}//{na} {b}//{nb} {c}//{nc}")?;
+            }
+            None => writeln!(writer, "f {a} {b} {c}")?,
         }
     }
     // Surfels. A point cannot name its normal; programs that read clouds take both lists side by side.
@@ -73,11 +77,28 @@ fn write_skin(writer: &mut dyn Write, skin: &FrameSkin, numbers: &mut Numbers) -
         writeln!(writer, "p {}", numbers.vertices + i + 1)?;
     }
     numbers.vertices += skin.positions.len();
-    numbers.normals += if with_normals { skin.normals.len() } else { 0 };
+    numbers.normals += normals.len();
     Ok(())
 }
 
-fn write_points(writer: &mut dyn Write, positions: &[glam::Vec3], numbers: &mut Numbers) -> io::Result<()> {
+/// Normals of a skin, and which of them the corners of each triangle have. Where edges are sharp, each normal comes once.
+fn normals_of(skin: &FrameSkin) -> (Cow<'_, [Vec3]>, Cow<'_, [[u32; 3]]>) {
+    let Some(sharp) = skin.corner_normals() else {
+        let is_whole = skin.normals.len() == skin.positions.len();
+        return if is_whole { (skin.normals[..].into(), skin.triangles[..].into()) } else { Default::default() };
+    };
+    let (mut normals, mut known) = (Vec::new(), HashMap::new());
+    let mut number = |normal: Vec3| {
+        *known.entry(normal.to_array().map(f32::to_bits)).or_insert_with(|| {
+            normals.push(normal);
+            normals.len() as u32 - 1
+        })
+    };
+    let corners: Vec<[u32; 3]> = sharp.iter().map(|corners| corners.map(&mut number)).collect();
+    (normals.into(), corners.into())
+}
+
+fn write_points(writer: &mut dyn Write, positions: &[Vec3], numbers: &mut Numbers) -> io::Result<()> {
     for position in positions {
         writeln!(writer, "v {} {} {}", position.x, position.y, position.z)?;
     }
@@ -97,6 +118,7 @@ fn object_name(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::sample::{surfels, two_bodies};
+    use std::sync::Arc;
 
     fn load(frame: &Frame) -> Vec<tobj::Model> {
         let mut bytes = Vec::new();
@@ -130,6 +152,21 @@ mod tests {
         let text = String::from_utf8(bytes).unwrap();
         let normals = "vn 0 0 1\n".repeat(3);
         assert!(text.contains(&format!("v 0 1 0\n{normals}p 1\np 2\np 3\no drop\nv 2 0 0\np 4\n")), "{text}");
+    }
+
+    #[test]
+    fn where_edges_are_sharp_each_normal_comes_once_and_corners_name_theirs() {
+        let mut frame = two_bodies();
+        if let Some(skin) = &mut frame.bodies[0].skin {
+            // A square with a corner turned up: two triangles at a right angle.
+            skin.positions.push(Vec3::new(1.0, 0.0, 1.0));
+            skin.triangles = Arc::new(vec![[0, 1, 2], [0, 3, 1]]);
+            skin.crease = Some(40.0);
+        }
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, &frame).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains("vn 0 0 1\nvn 0 1 0\nf 1//1 2//1 3//1\nf 1//2 4//2 2//2\n"), "{text}");
     }
 
     #[test]

@@ -66,7 +66,10 @@ pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     let skins = || frame.bodies.iter().enumerate().filter_map(|(i, body)| Some((i, body, body.skin.as_ref()?)));
     write_opening(writer, frame)?;
     writeln!(writer, "element vertex {}", skins().map(|(_, _, skin)| skin.positions.len()).sum::<usize>())?;
-    for name in ["x", "y", "z", "nx", "ny", "nz", "vx", "vy", "vz", "temperature", "strain"] {
+    // Normals are those of vertices: where some skin has sharp edges there are none, and programs find their own.
+    let is_round = skins().all(|(_, _, skin)| skin.crease.is_none());
+    let normal: &[&str] = if is_round { &["nx", "ny", "nz"] } else { &[] };
+    for name in ["x", "y", "z"].iter().chain(normal).chain(&["vx", "vy", "vz", "temperature", "strain"]) {
         writeln!(writer, "property float {name}")?;
     }
     for name in ["red", "green", "blue"] {
@@ -76,7 +79,7 @@ pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     writeln!(writer, "element face {}", skins().map(|(_, _, skin)| skin.triangles.len()).sum::<usize>())?;
     writer.write_all(b"property list uchar uint vertex_indices\nend_header\n")?;
     for (number, body, skin) in skins() {
-        write_vertices(writer, number as u32, body, skin)?;
+        write_vertices(writer, (number as u32, body), skin, is_round)?;
     }
     let mut first = 0;
     for (_, _, skin) in skins() {
@@ -92,13 +95,20 @@ pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     Ok(())
 }
 
-fn write_vertices(writer: &mut dyn Write, number: u32, body: &FrameBody, skin: &FrameSkin) -> io::Result<()> {
+fn write_vertices(
+    writer: &mut dyn Write,
+    (number, body): (u32, &FrameBody),
+    skin: &FrameSkin,
+    with_normals: bool,
+) -> io::Result<()> {
     let color = body.color.map(|part| (part.clamp(0.0, 1.0) * 255.0).round() as u8);
     let mut record = Vec::new();
     for (i, position) in skin.positions.iter().enumerate() {
         record.clear();
         push_floats(&mut record, position.as_ref());
-        push_floats(&mut record, skin.normals.get(i).copied().unwrap_or_default().as_ref());
+        if with_normals {
+            push_floats(&mut record, skin.normals.get(i).copied().unwrap_or_default().as_ref());
+        }
         push_floats(&mut record, skin.velocities.get(i).copied().unwrap_or_default().as_ref());
         let own = [&skin.temperatures, &skin.strains].map(|column| column.get(i).copied().unwrap_or_default());
         push_floats(&mut record, &own);
@@ -162,6 +172,17 @@ mod tests {
         assert_eq!(vertices[2]["strain"], Property::Float(0.2));
         assert_eq!(vertices[0]["red"], Property::UChar(255));
         assert_eq!(faces[0]["vertex_indices"], Property::ListUInt(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn where_edges_are_sharp_there_are_no_normals() {
+        let mut frame = two_bodies();
+        if let Some(skin) = &mut frame.bodies[0].skin {
+            skin.crease = Some(40.0);
+        }
+        let ply = read(write_skins, &frame);
+        let vertex = &ply.payload["vertex"][1];
+        assert!(!vertex.contains_key("nx") && vertex["temperature"] == Property::Float(5.0));
     }
 
     #[test]

@@ -59,6 +59,7 @@ pub(crate) fn surround(matter: &Matter, settings: &Isosurface) -> Option<FrameSk
         strains: Vec::new(),
         triangles: Arc::new(triangles),
         axes: Vec::new(),
+        crease: None,
         topology,
     }))
 }

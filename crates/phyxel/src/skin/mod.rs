@@ -6,10 +6,15 @@ mod spread;
 pub(crate) use isosurface::surround;
 pub(crate) use spread::Matter;
 
+pub use crate::surface::corner_normals;
+
 use crate::Real;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+/// Outer faces of tetrahedra that meet at more than this angle have a sharp edge between them, degrees.
+pub const CREASE: Real = 40.0;
 
 /// What is shown of a body.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@ use crate::common::{Random, space};
 use crate::{block, elastic};
 use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
+use phyxel::frame::FrameSkin;
 use phyxel::model::TetraSettings;
 use phyxel::skin::{Skin, SkinMesh, Smooth, SmoothScheme};
 use std::sync::Arc;
@@ -25,6 +26,54 @@ fn own_faces_are_closed_and_hold_the_volume() {
     assert_eq!((skin.triangles, skin.vertices), (104, 54));
     let grown = 1.2 * 0.8 * 1.1 + 0.3 * -0.1 * 0.2;
     assert!((skin.volume.unwrap() / (0.024 * grown) - 1.0).abs() < 1e-5, "{:?}", skin.volume);
+}
+
+/// Different normals at the corners of triangles that meet in each vertex.
+fn kinds_of_normals(skin: &FrameSkin) -> Vec<Vec<Vec3>> {
+    let mut kinds = vec![Vec::new(); skin.positions.len()];
+    for (triangle, normals) in skin.triangles.iter().zip(skin.corner_normals().unwrap()) {
+        for (&vertex, normal) in triangle.iter().zip(normals) {
+            let known: &mut Vec<Vec3> = &mut kinds[vertex as usize];
+            if !known.contains(&normal) {
+                known.push(normal);
+            }
+        }
+    }
+    kinds
+}
+
+fn shown(body: NewBody) -> FrameSkin {
+    let mut world = space(elastic(1.0e5, 0.3));
+    world.add_body(body).unwrap();
+    world.frame().bodies.remove(0).skin.unwrap()
+}
+
+#[test]
+fn a_box_has_sharp_edges_and_each_vertex_once() {
+    let skin = shown(NewBody { skin: Skin::Faces, ..block([4, 3, 2], 0.1, TetraSettings::default()) });
+    let half = Vec3::new(0.2, 0.15, 0.1);
+    for (x, kinds) in skin.positions.iter().zip(kinds_of_normals(&skin)) {
+        // One normal for each side of the box that the vertex lies on: three at corners, two along edges.
+        let sides = (0..3).filter(|&axis| x[axis].abs() > half[axis] - 1e-4).count();
+        assert_eq!(kinds.len(), sides, "{x}: {kinds:?}");
+        assert!(kinds.iter().all(|normal| normal.abs().max_element() > 1.0 - 1e-6), "{kinds:?}");
+    }
+    let sharp = skin.positions.iter().filter(|x| (0..3).all(|axis| x[axis].abs() > half[axis] - 1e-4));
+    assert_eq!(sharp.count(), 8, "corners are not doubled");
+}
+
+#[test]
+fn a_ball_and_a_smooth_skin_have_no_sharp_edges() {
+    // A cube of 8 x 8 x 8 cells as a ball: neighbouring faces are turned by an eighth of a right angle, and by up to twice of it where
+    // edges of the cube were; those around a vertex by twice as much.
+    let body = block([8, 8, 8], 0.1, TetraSettings::default());
+    let round = |x: &Vec3| x.normalize_or_zero() * x.abs().max_element();
+    let start: Vec<Vec3> = body.samples.iter().map(round).collect();
+    let ball = shown(NewBody { skin: Skin::Faces, start: Some(start), ..body.clone() });
+    let kinds = kinds_of_normals(&ball);
+    assert!(kinds.iter().all(|kinds| kinds.len() == 1), "{:?}", kinds.iter().map(Vec::len).max());
+    let skin = Skin::Smooth(Smooth { scheme: SmoothScheme::Loop, levels: 1 });
+    assert!(shown(NewBody { skin, ..body }).corner_normals().is_none());
 }
 
 #[test]

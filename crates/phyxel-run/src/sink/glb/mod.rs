@@ -81,15 +81,16 @@ pub fn write_frame(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
 
 fn skin_mesh(document: &mut Document, numbers: &mut Vec<u8>, skin: &FrameSkin) -> Value {
     let count = skin.positions.len();
-    let normals: Vec<Vec3> = (0..count).map(|i| unit(skin.normals.get(i).copied().unwrap_or_default())).collect();
     push_vectors(numbers, &skin.positions, count);
-    push_vectors(numbers, &normals, count);
+    let mut attributes = json!({ "POSITION": document.vectors(count, Some(bounds(&skin.positions))) });
+    // The format has normals at vertices only. Without any, programs have to show triangles flat.
+    if skin.crease.is_none() {
+        let normals: Vec<Vec3> = (0..count).map(|i| unit(skin.normals.get(i).copied().unwrap_or_default())).collect();
+        push_vectors(numbers, &normals, count);
+        attributes["NORMAL"] = document.vectors(count, None).into();
+    }
     push_vectors(numbers, &skin.velocities, count);
     push_scalars(numbers, &skin.temperatures, count);
-    let mut attributes = json!({
-        "POSITION": document.vectors(count, Some(bounds(&skin.positions))),
-        "NORMAL": document.vectors(count, None),
-    });
     add_velocity(document, &mut attributes, count);
     attributes["_TEMPERATURE"] = document.scalars(count).into();
     if skin.triangles.is_empty() {
@@ -215,6 +216,24 @@ mod tests {
             let primitive = &parts(&file).0["meshes"][0]["primitives"][0];
             assert_eq!((&primitive["mode"], &primitive["indices"]), (&json!(0), &Value::Null), "{name}");
             assert_eq!(floats(&file, &primitive["attributes"]["NORMAL"])[..3], [0.0, 0.0, 1.0], "{name}");
+        }
+    }
+
+    #[test]
+    fn where_edges_are_sharp_there_are_no_normals_in_still_and_moving_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let frames = [0, 1].map(|index| {
+            let mut frame = moved(index);
+            if let Some(skin) = &mut frame.bodies[0].skin {
+                skin.crease = Some(40.0);
+            }
+            frame
+        });
+        write_all(folder.path(), &frames);
+        for name in ["frame_00001.glb", "scene.glb"] {
+            let file = fs::read(folder.path().join(name)).unwrap();
+            let primitive = &parts(&file).0["meshes"][0]["primitives"][0];
+            assert_eq!((&primitive["mode"], &primitive["attributes"]["NORMAL"]), (&json!(4), &Value::Null), "{name}");
         }
     }
 

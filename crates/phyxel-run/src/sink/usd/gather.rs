@@ -56,7 +56,10 @@ fn give_skin<E>(body: &FrameBody, skin: &FrameSkin, put: &mut Put<'_, E>) -> Res
         put(Property::Widths, Value::Floats(&widths))?;
     }
     put(Property::Points, Value::Vectors(&skin.positions))?;
-    put(Property::Normals, Value::Vectors(&skin.normals))?;
+    match skin.corner_normals() {
+        Some(sharp) => put(Property::CornerNormals, Value::Vectors(sharp.as_flattened()))?,
+        None => put(Property::Normals, Value::Vectors(&skin.normals))?,
+    }
     put(Property::Velocities, Value::Vectors(&skin.velocities))?;
     put(Property::Color, Value::Vectors(&[Vec3::from(linear(body.color))]))?;
     put(Property::Temperature, Value::Floats(&skin.temperatures))?;
@@ -169,6 +172,16 @@ mod tests {
         });
         taken.unwrap();
         all
+    }
+
+    #[test]
+    fn where_edges_are_sharp_corners_have_normals_of_their_own() {
+        let mut frame = two_bodies();
+        if let Some(skin) = &mut frame.bodies[0].skin {
+            skin.crease = Some(40.0);
+        }
+        let properties = &given(&frame)[0].1;
+        assert!(properties.contains(&Property::CornerNormals) && !properties.contains(&Property::Normals));
     }
 
     #[test]

@@ -51,6 +51,7 @@ impl Property {
             Self::FaceVertexIndices => ("faceVertexIndices", "int[]", None),
             Self::Points => ("points", "point3f[]", None),
             Self::Normals => ("normals", "normal3f[]", vertex),
+            Self::CornerNormals => ("normals", "normal3f[]", Some("faceVarying")),
             Self::Velocities => ("velocities", "vector3f[]", None),
             Self::Widths => ("widths", "float[]", vertex),
             Self::Color => ("primvars:displayColor", "color3f[]", Some("constant")),
@@ -63,7 +64,7 @@ impl Property {
         };
         let nothing = match self {
             Self::FaceVertexCounts | Self::FaceVertexIndices => Some(Kind::Int),
-            Self::Points | Self::Normals | Self::Velocities => Some(Kind::Vector),
+            Self::Points | Self::Normals | Self::CornerNormals | Self::Velocities => Some(Kind::Vector),
             Self::Widths | Self::Temperature | Self::Strain => Some(Kind::Float),
             _ => None,
         };

@@ -80,7 +80,9 @@ impl Stage<'_> {
             let name = names.unique(&track.prim.name);
             let mut body = self.layer.prim(world, &name, "Xform");
             // Some programs keep only the last name of a path, so that it has to tell which body it is.
-            let shown = if track.values.contains_key(&Property::Normals) { "skin" } else { "particles" };
+            let has_normals =
+                [Property::Normals, Property::CornerNormals].iter().any(|normals| track.values.contains_key(normals));
+            let shown = if has_normals { "skin" } else { "particles" };
             self.write_track(&mut body, &format!("{name}_{shown}"), track)?;
             self.layer.close(body, SpecKind::Prim)?;
         }

@@ -33,6 +33,8 @@ pub(super) enum Property {
     FaceVertexIndices,
     Points,
     Normals,
+    /// At the corners of triangles, where edges are sharp.
+    CornerNormals,
     Velocities,
     Widths,
     Color,

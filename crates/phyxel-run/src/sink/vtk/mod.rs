@@ -97,13 +97,15 @@ pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
         Array::floats(name, skins(frame).flat_map(|(_, skin)| padded(of(skin), skin.positions.len())))
     };
     let bodies = skins(frame).flat_map(|(body, skin)| std::iter::repeat_n(body, skin.positions.len()));
-    let values = vec![
-        vectors("Normals", |skin| &skin.normals),
+    // Normals are those of points: where some skin has sharp edges there are none, and programs find their own.
+    let is_round = skins(frame).all(|(_, skin)| skin.crease.is_none());
+    let mut values = if is_round { vec![vectors("Normals", |skin| &skin.normals)] } else { Vec::new() };
+    values.extend([
         vectors("velocity", |skin| &skin.velocities),
         scalars("temperature", |skin| &skin.temperatures),
         scalars("strain", |skin| &skin.strains),
         Array::integers("body", bodies),
-    ];
+    ]);
     let points = vectors("Points", |skin| &skin.positions);
     let count = skins(frame).map(|(_, skin)| skin.positions.len()).sum();
     let (alone, triangles) = cells(frame);
@@ -180,6 +182,18 @@ mod tests {
         assert_eq!(floats(&array(&file, "strain")), [0.0, 0.1, 0.2]);
         assert_eq!(array(&file, "connectivity")[16..], 2_i64.to_le_bytes());
         assert_eq!(array(&file, "offsets"), 3_i64.to_le_bytes());
+    }
+
+    #[test]
+    fn where_edges_are_sharp_there_are_no_normals() {
+        let mut frame = two_bodies();
+        if let Some(skin) = &mut frame.bodies[0].skin {
+            skin.crease = Some(40.0);
+        }
+        let mut file = Vec::new();
+        write_skins(&mut file, &frame).unwrap();
+        assert!(!String::from_utf8_lossy(&file).contains("Normals"));
+        assert_eq!(floats(&array(&file, "strain")), [0.0, 0.1, 0.2]);
     }
 
     #[test]

@@ -135,6 +135,7 @@ impl Binding {
             strains: Vec::new(),
             triangles: self.triangles.clone(),
             axes,
+            crease: None,
             topology: self.topology,
         }
     }

@@ -107,6 +107,7 @@ impl Binding {
             strains: Vec::new(),
             triangles: self.triangles.clone(),
             axes: Vec::new(),
+            crease: None,
             topology: self.topology,
         }
     }

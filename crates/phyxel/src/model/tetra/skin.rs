@@ -6,7 +6,7 @@ use crate::frame::{FrameSkin, Topology};
 use crate::grid::Neighbourhood;
 use crate::parallel;
 use crate::particles::Particles;
-use crate::skin::{Skin, SkinMesh, Smooth, SmoothScheme};
+use crate::skin::{CREASE, Skin, SkinMesh, Smooth, SmoothScheme};
 use crate::surface::{topology, vertex_normals};
 use glam::Vec3;
 use phyxel_laws::tetra::{Element, Scheme, refine};
@@ -24,6 +24,8 @@ pub(super) struct Binding {
     /// Particles with their weights, which add up to 1 for each vertex.
     terms: Vec<(u32, Real)>,
     triangles: Arc<Vec<[u32; 3]>>,
+    /// Angle from which on edges are sharp, degrees.
+    crease: Option<Real>,
     topology: Topology,
 }
 
@@ -53,7 +55,8 @@ impl Binding {
         let sheets = surface.census().map_or(Vec::new(), |census| census.sheets);
         let genus = if let [euler] = sheets[..] { Some((2 - euler) / 2) } else { None };
         let topology = Topology { closed: !sheets.is_empty(), pieces: sheets.len() as u32, genus };
-        let mut binding = Self { topology, ..Self::default() };
+        let crease = if smooth.is_none() { Some(CREASE) } else { None };
+        let mut binding = Self { crease, topology, ..Self::default() };
         let first = run.start as u32;
         match smooth {
             None => {
@@ -130,6 +133,7 @@ impl Binding {
             strains: Vec::new(),
             triangles: self.triangles.clone(),
             axes: Vec::new(),
+            crease: self.crease,
             topology: self.topology,
         }
     }
