@@ -22,9 +22,10 @@ impl World {
         let mut strain = vec![0.0; particles.len()];
         let states: BTreeMap<BodyId, BodyState> =
             self.models.iter().flat_map(|model| model.states(bodies, materials, particles, &mut strain)).collect();
-        let mut skins: BTreeMap<BodyId, FrameSkin> =
-            self.models.iter().flat_map(|model| model.skins(bodies, materials, particles)).collect();
         let temperature = self.temperatures();
+        let mut skins: BTreeMap<BodyId, FrameSkin> = (self.models.iter())
+            .flat_map(|model| model.skins(bodies, materials, particles, [&temperature, &strain]))
+            .collect();
         let mut shown = Vec::new();
         for (number, body) in bodies.iter().enumerate().filter(|(_, body)| !body.removed) {
             let id = BodyId(number as u32);
@@ -39,7 +40,7 @@ impl World {
             };
             let skin = match &body.skin {
                 Skin::Isosurface(settings) => surround_condensed(&matter, &particles.phase[range], settings),
-                _ => skins.remove(&id).map(|skin| matter.colour(skin)),
+                _ => skins.remove(&id).map(|skin| if skin.strains.is_empty() { matter.colour(skin) } else { skin }),
             };
             let state = states.get(&id).copied().unwrap_or_default();
             let report = self.report_body(body, state, &temperature[body.range()], skin.as_ref());

@@ -81,7 +81,7 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 15] = [
+pub const ALL: [Benchmark; 16] = [
     Benchmark {
         name: "phyxels-source",
         about: "200 and 400 phyxels under skins of 10,000 and 20,000 vertices, explicit and implicit (the source's table 1)",
@@ -138,6 +138,11 @@ pub const ALL: [Benchmark; 15] = [
         name: "tetra-step",
         about: "explicit and implicit steps of a block of 40,000 tetrahedra (the size of the source's largest)",
         run: tetra::steps,
+    },
+    Benchmark {
+        name: "tetra-surface",
+        about: "frames of a tearing bar of 4,320 tetrahedra and 24,192 fine triangles (the size of the source's bear)",
+        run: tetra::surfaces,
     },
     Benchmark {
         name: "picture",

@@ -376,12 +376,14 @@ impl Model {
         }
     }
 
-    /// Skins of those of its bodies that carry one; temperatures and strains are left to be filled in.
+    /// Skins of those of its bodies that carry one, given temperatures and strains of all particles. Where the model does not carry these
+    /// too, they are left to be filled in.
     pub(crate) fn skins(
         &self,
         bodies: &[Body],
         materials: &[Material],
         particles: &Particles,
+        values: [&[Real]; 2],
     ) -> Vec<(BodyId, FrameSkin)> {
         match self {
             Self::Continuum(model) => model.skins(bodies, materials, particles),
@@ -390,7 +392,7 @@ impl Model {
             Self::Shape(shape) => shape.skins(bodies, materials, particles),
             // They melt: their skins are found around particles, never carried.
             Self::Spring(_) => Vec::new(),
-            Self::Tetra(tetra) => tetra.skins(bodies, materials, particles),
+            Self::Tetra(tetra) => tetra.skins(bodies, particles, values),
         }
     }
 }

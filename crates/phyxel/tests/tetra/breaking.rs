@@ -3,9 +3,10 @@
 use crate::common::{run, space};
 use crate::{Cut, Mesh, elastic};
 use glam::{DVec3, Vec3};
-use phyxel::body::NewBody;
+use phyxel::body::{NewBody, Pose};
 use phyxel::checkpoint::{decode, encode};
 use phyxel::command::Command;
+use phyxel::frame::Topology;
 use phyxel::material::{Curve, Heat, Material};
 use phyxel::model::TetraSettings;
 use phyxel::model::continuum::Integration;
@@ -188,6 +189,39 @@ fn smooth_skins_follow_a_break() {
     let report = &world.frame().bodies[0].report;
     assert!(report.pieces > 1 && report.skin.pieces == Some(report.pieces), "{} {:?}", report.pieces, report.skin);
     assert_eq!(report.skin.closed, Some(true));
+}
+
+/// What is seen of a skin: places, velocities and normals, triangles, and how these hang together.
+type Seen = ([Vec<Vec3>; 3], Vec<[u32; 3]>, Topology);
+
+fn seen(world: &World) -> Vec<Seen> {
+    let skins = world.frame().bodies.into_iter().filter_map(|body| body.skin);
+    skins
+        .map(|skin| ([skin.positions, skin.velocities, skin.normals], skin.triangles.to_vec(), skin.topology))
+        .collect()
+}
+
+#[test]
+fn surfaces_that_follow_a_break_are_those_made_anew() {
+    let loops = |levels: u32| Skin::Smooth(Smooth { scheme: SmoothScheme::Loop, levels });
+    let butterfly = Skin::Smooth(Smooth { scheme: SmoothScheme::Butterfly, levels: 1 });
+    let mut world = space(brittle(5.0e4));
+    // Nodes that one body gets move those of the others in the store.
+    for (k, skin) in [Skin::Faces, loops(2), butterfly, loops(1)].into_iter().enumerate() {
+        let body = stretched([8, 3, 3], Cut::Centred, [-0.1, 0.1], 0.07 + 0.01 * k as f32, explicit());
+        let pose = Pose { at: (2.0 * k as f32) * Vec3::Y, ..Pose::default() };
+        world.add_body(NewBody { name: format!("bar {k}"), skin, pose, ..body }).unwrap();
+    }
+    let mut changes = 0;
+    for k in 0..60 {
+        let before = world.particles().len();
+        run(&mut world, 2e-4, 1 + k % 3);
+        changes += usize::from(world.particles().len() > before);
+        let (followed, anew) = (seen(&world), seen(&world.clone()));
+        assert!(followed == anew, "after {k} frames");
+        assert!(followed == seen(&decode(&encode(&world)).unwrap()), "resumed after {k} frames");
+    }
+    assert!(changes > 10, "{changes}");
 }
 
 #[test]

@@ -57,32 +57,7 @@ impl Surface {
     /// Counts what the surface is made of, after a check that every half edge has its other half.
     pub fn census(&self) -> Result<Census, Flaw> {
         let sheet = self.sheet()?;
-        let mut piece = vec![NONE; self.triangles.len()];
-        let mut sheets = Vec::new();
-        for first in 0..piece.len() {
-            if piece[first] != NONE {
-                continue;
-            }
-            let number = sheets.len() as u32;
-            let (mut open, mut triangles, mut vertices) = (vec![first], 0, Vec::new());
-            piece[first] = number;
-            while let Some(triangle) = open.pop() {
-                triangles += 1;
-                vertices.extend(sheet.triangles()[triangle]);
-                for half in 3 * triangle..3 * triangle + 3 {
-                    let next = self.twins[half] as usize / 3;
-                    if piece[next] == NONE {
-                        piece[next] = number;
-                        open.push(next);
-                    }
-                }
-            }
-            vertices.sort_unstable();
-            vertices.dedup();
-            // Each triangle has three halves of edges.
-            sheets.push(vertices.len() as i64 - i64::from(triangles % 2) - i64::from(triangles / 2));
-        }
-        Ok(Census { triangles: self.triangles.len(), vertices: sheet.vertices() as usize, sheets })
+        Ok(Census { triangles: self.triangles.len(), vertices: sheet.vertices() as usize, sheets: sheet.eulers() })
     }
 }
 

@@ -194,6 +194,34 @@ impl Sheet {
         })
     }
 
+    /// Vertices less edges plus triangles of each part that hangs together, in the order of their first triangles: 2 for a ball, two
+    /// less for each handle.
+    pub fn eulers(&self) -> Vec<i64> {
+        let (mut is_met, mut is_counted) = (vec![false; self.triangles.len()], vec![false; self.origin.len()]);
+        let (mut eulers, mut open) = (Vec::new(), Vec::new());
+        for first in 0..self.triangles.len() {
+            if std::mem::replace(&mut is_met[first], true) {
+                continue;
+            }
+            let (mut vertices, mut triangles) = (0, 0);
+            open.push(first);
+            while let Some(triangle) = open.pop() {
+                triangles += 1;
+                for (half, &vertex) in (3 * triangle..).zip(&self.triangles[triangle]) {
+                    // Every vertex is round about itself, so it is of one part.
+                    vertices += i64::from(!std::mem::replace(&mut is_counted[vertex as usize], true));
+                    let next = self.twins[half] as usize / 3;
+                    if !std::mem::replace(&mut is_met[next], true) {
+                        open.push(next);
+                    }
+                }
+            }
+            // Each triangle has three halves of edges.
+            eulers.push(vertices - triangles % 2 - triangles / 2);
+        }
+        eulers
+    }
+
     /// Triangles alone, that nobody asks for neighbours.
     pub(super) fn of_triangles(triangles: Vec<[u32; 3]>) -> Self {
         Self { triangles, ..Self::default() }

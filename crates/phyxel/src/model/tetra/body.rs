@@ -2,6 +2,7 @@
 
 use super::TetraSettings;
 use super::outside::Outside;
+use super::skin::Shown;
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::model::{Moved, Parts};
@@ -53,6 +54,9 @@ pub(super) struct Tetras {
     /// What others can touch; found when it is needed.
     #[serde(skip)]
     pub outside: Option<Outside>,
+    /// What was shown last.
+    #[serde(skip)]
+    pub shown: Shown,
     /// How swift the swiftest element of a law is, Pa/m2: it takes a while to find.
     #[serde(skip)]
     swiftness: Option<(Hooke, f64)>,
@@ -89,6 +93,7 @@ impl Tetras {
             waits: Vec::new(),
             ties: None,
             outside: None,
+            shown: Shown::default(),
             swiftness: None,
         }
     }
@@ -219,6 +224,7 @@ impl Tetras {
         (self.rest, self.turns, self.plastic) = (rest, turns, plastic);
         (self.ties, self.outside, self.swiftness) = (None, None, None);
         self.waits.clear();
+        self.shown = Shown::default();
     }
 }
 

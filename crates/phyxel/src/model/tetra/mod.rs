@@ -29,7 +29,6 @@ use self::body::Tetras;
 use self::breaking::{Loads, Parting};
 use self::implicit::{End, Start};
 use self::net::{Matters, Net, Note};
-use self::skin::Binding;
 use self::walls::find_walls;
 use crate::Real;
 use crate::body::{Body, BodyId};
@@ -98,7 +97,6 @@ struct Part {
     /// Longest stable step, s; endless for one that is implicit.
     stable: f64,
     implicit: bool,
-    binding: Option<Binding>,
     /// Whether its matter breaks at all.
     breaks: bool,
     /// Time that a crack takes for the way from node to node, s.
@@ -243,7 +241,6 @@ impl Tetras {
             drag: self.settings.mass_damping,
             stable: f64::INFINITY,
             implicit: false,
-            binding: Binding::of_skin(&body.skin, self, body.range(), particles),
             breaks: self.may_break(material),
             crack_time: body.spacing / (CRACK_SPEED * (material.stiffest() / material.density).sqrt()),
             partings: Vec::new(),

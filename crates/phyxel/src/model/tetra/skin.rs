@@ -1,148 +1,185 @@
 //! Skins of tetrahedra: their own outer faces, a finer surface from these, or a mesh of which each vertex goes with the element it is in.
 
 use super::body::Tetras;
+use super::surface::Outside;
 use crate::Real;
 use crate::frame::{FrameSkin, Topology};
 use crate::grid::Neighbourhood;
 use crate::parallel;
 use crate::particles::Particles;
-use crate::skin::{CREASE, Skin, SkinMesh, Smooth, SmoothScheme};
+use crate::skin::{CREASE, Skin, SkinMesh};
 use crate::surface::{topology, vertex_normals};
 use glam::Vec3;
-use phyxel_laws::tetra::{Element, Scheme, refine};
-use std::ops::Range;
-use std::sync::Arc;
+use phyxel_laws::tetra::Element;
+use std::ops::{Add, Mul, Range};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Vertices per task.
 const GRAIN: usize = 512;
 
-/// Which nodes carry which vertex.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Binding {
-    /// Where the terms of each vertex end.
-    ends: Vec<u32>,
-    /// Particles with their weights, which add up to 1 for each vertex.
-    terms: Vec<(u32, Real)>,
-    triangles: Arc<Vec<[u32; 3]>>,
-    /// Angle from which on edges are sharp, degrees.
-    crease: Option<Real>,
-    topology: Topology,
+/// What a body showed last, from which the next frame goes on.
+///
+/// Frames look at a world and do not change it, so this is behind a lock. Nothing that is shown depends on it: a copy begins anew.
+#[derive(Debug, Default)]
+pub(super) struct Shown(Mutex<Option<Binding>>);
+
+impl Clone for Shown {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
-/// The particles at the corners of an element that carries a vertex, and by how much.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    nodes: [u32; 4],
-    weights: [Real; 4],
+/// Which nodes carry which vertex.
+#[derive(Debug)]
+struct Binding {
+    /// The nodes of each element when it was made, by their numbers in the body.
+    elements: Vec<[u32; 4]>,
+    carrier: Carrier,
+    triangles: Arc<Vec<[u32; 3]>>,
+    topology: Topology,
+    /// Angle from which on edges are sharp, degrees.
+    crease: Option<Real>,
+}
+
+/// Nodes of vertices by their numbers in the body, with weights that add up to 1 for each vertex.
+#[derive(Debug)]
+enum Carrier {
+    Outside(Box<Outside>),
+    Mesh(Vec<[(u32, Real); 4]>),
+}
+
+impl Tetras {
+    /// The skin of a body whose particles are `run`, where its nodes carry it, with their temperatures and strains; `None` for skins that
+    /// are not carried.
+    pub fn show(
+        &self,
+        skin: &Skin,
+        run: Range<usize>,
+        particles: &Particles,
+        values: [&[Real]; 2],
+    ) -> Option<FrameSkin> {
+        let first = run.start as u32;
+        let number = |nodes: &[u32; 4]| nodes.map(|node| node.wrapping_sub(first));
+        let mut shown = self.shown.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let binding = match shown.take() {
+            Some(same) if same.elements.iter().copied().eq(self.elements.iter().map(number)) => same,
+            last => self.bind(skin, last, self.elements.iter().map(number).collect(), run.clone(), particles)?,
+        };
+        let frame = binding.show(run, particles, values);
+        *shown = Some(binding);
+        Some(frame)
+    }
+
+    /// Binds a skin to elements with these nodes, starting from the last one.
+    fn bind(
+        &self,
+        skin: &Skin,
+        last: Option<Binding>,
+        elements: Vec<[u32; 4]>,
+        run: Range<usize>,
+        particles: &Particles,
+    ) -> Option<Binding> {
+        let smooth = match skin {
+            Skin::Faces => None,
+            Skin::Smooth(smooth) => Some(smooth),
+            Skin::Mesh(mesh) => {
+                let carrier = Carrier::Mesh(self.bind_mesh(mesh, &elements, &particles.rest[run]));
+                let (triangles, topology) = (Arc::new(mesh.triangles.clone()), topology(&mesh.triangles));
+                return Some(Binding { elements, carrier, triangles, topology, crease: None });
+            }
+            Skin::Particles | Skin::Isosurface(_) | Skin::Surfels(_) => return None,
+        };
+        let mut outside = match last {
+            Some(Binding { carrier: Carrier::Outside(mut outside), elements: old, .. }) => {
+                outside.renumber(&old, &elements);
+                outside
+            }
+            _ => Box::new(Outside::new(smooth)),
+        };
+        let topology = outside.follow(self.surface(run));
+        let triangles = Arc::new(outside.layers.triangles().to_vec());
+        let crease = if smooth.is_none() { Some(CREASE) } else { None };
+        Some(Binding { elements, carrier: Carrier::Outside(outside), triangles, topology, crease })
+    }
+
+    /// For each vertex of a mesh, the nodes of the element that carries it, by how much; `rest` are the places of nodes at rest.
+    fn bind_mesh(&self, mesh: &SkinMesh, elements: &[[u32; 4]], rest: &[Vec3]) -> Vec<[(u32, Real); 4]> {
+        let at = |node: u32| rest[node as usize];
+        let middles: Vec<Vec3> =
+            elements.iter().map(|element| 0.25 * element.iter().map(|&node| at(node)).sum::<Vec3>()).collect();
+        let away = |(element, middle): (&[u32; 4], &Vec3)| element.map(|node| at(node).distance(*middle));
+        let reach = elements.iter().zip(&middles).flat_map(away).fold(0.0, Real::max);
+        // Vertices may lie a little outside.
+        let near = Neighbourhood::new(&middles, 1.5 * reach);
+        parallel::map(mesh.positions.len(), GRAIN, |v| {
+            let vertex = mesh.positions[v];
+            let weights_in =
+                |element: u32| weigh(&self.element(element as usize), vertex - at(elements[element as usize][0]));
+            let mut best: Option<(Real, u32)> = None;
+            near.visit(vertex, |element, _| {
+                let (outside, _) = weights_in(element);
+                if best.is_none_or(|(least, _)| outside < least) {
+                    best = Some((outside, element));
+                }
+            });
+            let chosen = best.map(|(_, element)| element).or_else(|| near.nearest(vertex));
+            chosen.map_or([(0, 0.0); 4], |element| {
+                let ((_, weights), nodes) = (weights_in(element), elements[element as usize]);
+                std::array::from_fn(|k| (nodes[k], weights[k]))
+            })
+        })
+    }
 }
 
 impl Binding {
-    /// Binds the skin of a body to its elements at rest; `None` for skins that are not carried.
-    pub fn of_skin(skin: &Skin, tetras: &Tetras, run: Range<usize>, particles: &Particles) -> Option<Self> {
-        match skin {
-            Skin::Faces => Some(Self::of_faces(tetras, run, None)),
-            Skin::Smooth(smooth) => Some(Self::of_faces(tetras, run, Some(smooth))),
-            Skin::Mesh(mesh) => Some(Self::of_mesh(mesh, tetras, particles)),
-            Skin::Particles | Skin::Isosurface(_) | Skin::Surfels(_) => None,
-        }
-    }
-
-    /// Parts that touch in a node or along an edge have vertices of their own there, so that all is closed.
-    fn of_faces(tetras: &Tetras, run: Range<usize>, smooth: Option<&Smooth>) -> Self {
-        let surface = tetras.surface(run.clone());
-        // A net has a closed surface. Where a crack ends, four faces may have the same edge: two by two they are halves of one.
-        let sheet = surface.sheet().unwrap_or_default();
-        let sheets = surface.census().map_or(Vec::new(), |census| census.sheets);
-        let genus = if let [euler] = sheets[..] { Some((2 - euler) / 2) } else { None };
-        let topology = Topology { closed: !sheets.is_empty(), pieces: sheets.len() as u32, genus };
-        let crease = if smooth.is_none() { Some(CREASE) } else { None };
-        let mut binding = Self { crease, topology, ..Self::default() };
-        let first = run.start as u32;
-        match smooth {
-            None => {
-                sheet.origin().iter().for_each(|&node| binding.push([(node + first, 1.0)]));
-                binding.triangles = Arc::new(sheet.triangles().to_vec());
-            }
-            Some(smooth) => {
-                let fine = refine(&sheet, scheme_of(smooth.scheme), smooth.levels);
-                for vertex in 0..fine.weights.len() {
-                    binding.push(fine.weights.of(vertex).iter().map(|&(node, weight)| (node + first, weight)));
-                }
-                binding.triangles = Arc::new(fine.triangles);
-            }
-        }
-        binding
-    }
-
-    fn push(&mut self, terms: impl IntoIterator<Item = (u32, Real)>) {
-        self.terms.extend(terms);
-        self.ends.push(self.terms.len() as u32);
-    }
-
-    fn of_mesh(mesh: &SkinMesh, tetras: &Tetras, particles: &Particles) -> Self {
-        let at = |node: u32| particles.rest[node as usize];
-        let middles: Vec<Vec3> =
-            tetras.elements.iter().map(|element| 0.25 * element.iter().map(|&node| at(node)).sum::<Vec3>()).collect();
-        let away = |(element, middle): (&[u32; 4], &Vec3)| element.map(|node| at(node).distance(*middle));
-        let reach = tetras.elements.iter().zip(&middles).flat_map(away).fold(0.0, Real::max);
-        // Vertices may lie a little outside.
-        let near = Neighbourhood::new(&middles, 1.5 * reach);
-        let links = parallel::map(mesh.positions.len(), GRAIN, |v| {
-            let vertex = mesh.positions[v];
-            let mut best: Option<(Real, Link)> = None;
-            let mut look = |element: u32| {
-                let (nodes, shape) = (tetras.elements[element as usize], tetras.element(element as usize));
-                let (outside, weights) = weigh(&shape, vertex - at(nodes[0]));
-                if best.is_none_or(|(least, _)| outside < least) {
-                    best = Some((outside, Link { nodes, weights }));
-                }
-            };
-            near.visit(vertex, |element, _| look(element));
-            if let (None, Some(nearest)) = (best, near.nearest(vertex)) {
-                let nodes = tetras.elements[nearest as usize];
-                best = Some((
-                    0.0,
-                    Link { nodes, weights: weigh(&tetras.element(nearest as usize), vertex - at(nodes[0])).1 },
-                ));
-            }
-            best.map_or(Link { nodes: [0; 4], weights: [0.0; 4] }, |(_, link)| link)
-        });
-        let triangles = Arc::new(mesh.triangles.clone());
-        let mut binding = Self { triangles, topology: topology(&mesh.triangles), ..Self::default() };
-        links.iter().for_each(|link| binding.push(link.nodes.into_iter().zip(link.weights)));
-        binding
-    }
-
     /// The skin where the nodes carry it.
-    pub fn show(&self, particles: &Particles) -> FrameSkin {
-        let carried = parallel::map(self.ends.len(), GRAIN, |v| {
-            let start = if v == 0 { 0 } else { self.ends[v - 1] as usize };
-            let mut sum = (Vec3::ZERO, Vec3::ZERO);
-            for &(node, weight) in &self.terms[start..self.ends[v] as usize] {
-                sum.0 += weight * particles.position[node as usize];
-                sum.1 += weight * particles.velocity[node as usize];
-            }
-            sum
-        });
-        let (positions, velocities): (Vec<Vec3>, Vec<Vec3>) = carried.into_iter().unzip();
+    fn show(&self, run: Range<usize>, particles: &Particles, values: [&[Real]; 2]) -> FrameSkin {
+        let (positions, velocities) =
+            (self.carry(&particles.position[run.clone()]), self.carry(&particles.velocity[run.clone()]));
+        // Loop's rule rounds peaks off, and weights of the Butterfly below 0 go a little beyond them.
+        let [temperatures, strains] = values.map(|values| self.carry(&values[run.clone()]));
         FrameSkin {
             normals: vertex_normals(&positions, &self.triangles),
             positions,
             velocities,
-            temperatures: Vec::new(),
-            strains: Vec::new(),
+            temperatures,
+            strains,
             triangles: self.triangles.clone(),
             axes: Vec::new(),
             crease: self.crease,
             topology: self.topology,
         }
     }
+
+    /// What nodes have, at the vertices; as it is where all have the same.
+    fn carry<T>(&self, nodes: &[T]) -> Vec<T>
+    where
+        T: Copy + Default + PartialEq + Send + Sync + Add<Output = T> + Mul<Real, Output = T>,
+    {
+        if let Some(first) = nodes.first().filter(|first| nodes.iter().all(|node| node == *first)) {
+            return vec![*first; self.carrier.len()];
+        }
+        parallel::map(self.carrier.len(), GRAIN, |v| {
+            let terms = self.carrier.terms(v).iter();
+            terms.fold(T::default(), |sum, &(node, weight)| sum + nodes[node as usize] * weight)
+        })
+    }
 }
 
-fn scheme_of(scheme: SmoothScheme) -> Scheme {
-    match scheme {
-        SmoothScheme::Loop => Scheme::Loop,
-        SmoothScheme::Butterfly => Scheme::Butterfly,
+impl Carrier {
+    /// Number of vertices.
+    fn len(&self) -> usize {
+        match self {
+            Self::Outside(outside) => outside.layers.weights().len(),
+            Self::Mesh(links) => links.len(),
+        }
+    }
+
+    fn terms(&self, vertex: usize) -> &[(u32, Real)] {
+        match self {
+            Self::Outside(outside) => outside.layers.weights().of(vertex),
+            Self::Mesh(links) => &links[vertex],
+        }
     }
 }
 

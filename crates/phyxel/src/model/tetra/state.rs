@@ -56,15 +56,16 @@ impl TetraModel {
     pub(crate) fn skins(
         &self,
         bodies: &[Body],
-        materials: &[Material],
         particles: &Particles,
+        values: [&[Real]; 2],
     ) -> Vec<(BodyId, FrameSkin)> {
-        if bodies.iter().all(|body| !matches!(body.skin, Skin::Mesh(_) | Skin::Faces | Skin::Smooth(_))) {
-            return Vec::new();
-        }
-        let derived = self.derived_now(bodies, materials, particles);
-        let carried = self.bodies.iter().zip(&derived.parts);
-        carried.filter_map(|(tetras, part)| Some((tetras.id, part.binding.as_ref()?.show(particles)))).collect()
+        let show = |tetras: &Tetras| {
+            let body = &bodies[tetras.id.0 as usize];
+            let is_carried = matches!(body.skin, Skin::Mesh(_) | Skin::Faces | Skin::Smooth(_));
+            let skin = is_carried.then(|| tetras.show(&body.skin, body.range(), particles, values))?;
+            Some((tetras.id, skin?))
+        };
+        self.bodies.iter().filter_map(show).collect()
     }
 }
 
