@@ -254,8 +254,9 @@ impl Loads<'_> {
     /// Stress parts them across the way in which it pulls most.
     ///
     /// What a corner gets over its share of area is the stress across a face of its element, and faces lie as they lie: of a pull along an
-    /// edge of the lattice they see 0.7. So the largest tension of the node's mean stress says whether it breaks, and the
-    /// constraint forces say which corners are on which side.
+    /// edge of the lattice they see 0.7. So the largest tension of the node's mean stress says whether it breaks, and where
+    /// elements lie says on which side of the crack their corners are. Constraint forces do not: they all but vanish for an element that has
+    /// a face in the crack and another at right angles to it, and their signs would make crumbs of such ones.
     fn part_by_stress(&self, node: usize, strained: &[bool]) -> Option<Parting> {
         if !self.places(node).any(|(element, _)| strained[element]) {
             return None;
@@ -273,7 +274,11 @@ impl Loads<'_> {
             return None;
         }
         let along = Vec3::from_array(axes.map(|row| row[most] as Real));
-        let side = |at: &Corner| u32::from(at.constraint.dot(along) > 0.0);
+        let place = |node: u32| self.particles.position[node as usize] - self.particles.position[particle];
+        let side = |at: &Corner| {
+            let way: Vec3 = self.tetras.elements[at.element].into_iter().map(place).sum();
+            u32::from(way.dot(along) > 0.0)
+        };
         let groups: Vec<u32> = self.corners(node).iter().map(side).collect();
         let is_parted = groups.iter().any(|side| *side != groups[0]);
         is_parted.then_some(Parting { node: node as u32, groups, excess })
