@@ -5,14 +5,14 @@
 //! with the `a` and `b` of [`Rayleigh`](super::Rayleigh).
 
 use super::force::{load_gradients, slope, spread, stiffness_of};
-use super::{CornerVectors, Group, Matter};
+use super::{CornerVectors, EDGES, Group, Matter};
 use crate::elastic::{VOIGT, full, product as multiplied, symmetric_product};
 use crate::lanes::{Eight, Lanes, WIDTH, at_every_level};
 use crate::matching::{load4, rotation_matrix};
 
-/// A symmetric matrix for each corner of eight elements, corner by corner and then element by element, N/m: six numbers in the
-/// order of Voigt.
-pub type Blocks = [[[f32; 6]; WIDTH]; 4];
+/// A matrix for each of the [`EDGES`] of eight elements, edge by edge and then element by element, N/m: three columns, each with a 0
+/// as its fourth number.
+pub type Blocks = [[[[f32; 4]; 3]; WIDTH]; 6];
 
 at_every_level! {
     /// `K u` at the corners of eight elements, N, for moves `u` of nodes, m.
@@ -26,7 +26,10 @@ at_every_level! {
 }
 
 at_every_level! {
-    /// The blocks on the diagonal of `K`: what each corner feels of its own move.
+    /// The blocks of `K` beside the diagonal: what the first corner of an edge feels of a move of the second along each axis.
+    ///
+    /// Those of the second and the first are their transposes; and a corner feels its own move as it would that of all others the
+    /// other way.
     blocks = blocks_eight [] [] (
         group: &Group,
         matter: &Matter,
@@ -66,27 +69,27 @@ fn blocks_eight<L: Lanes>(group: &Group, matter: &Matter, turn: &[Eight; 4], out
         first[c] = L::zero() - (g[0][c] + g[1][c] + g[2][c]);
     }
     let all = [first, g[0], g[1], g[2]];
-    for corner in 0..4 {
-        let g = all[corner];
-        // What a move along each axis does to the corner, in the element's frame.
-        let mut pull = [[L::zero(); 3]; 3];
+    for second in 1..4 {
         for axis in 0..3 {
+            // The stress of a move of the second corner along the axis, in the element's frame.
             let mut strain = [L::zero(); 6];
             for k in 0..6 {
                 let (i, j) = VOIGT[k];
-                strain[k] = L::splat(0.5) * (r[axis][i] * g[j] + r[axis][j] * g[i]);
+                strain[k] = L::splat(0.5) * (r[axis][i] * all[second][j] + r[axis][j] * all[second][i]);
             }
-            let stress = full(matter.hooke.stress(strain));
-            for i in 0..3 {
-                pull[axis][i] = scale * (stress[i][0] * g[0] + stress[i][1] * g[1] + stress[i][2] * g[2]);
-            }
-        }
-        for k in 0..6 {
-            let (i, j) = VOIGT[k];
-            let along = pull[j][0] * r[i][0] + pull[j][1] * r[i][1] + pull[j][2] * r[i][2];
-            let along = along.to_array();
-            for lane in 0..WIDTH {
-                out[corner][lane][k] = along[lane];
+            let h = multiplied(&r, &full(matter.hooke.stress(strain)));
+            for edge in 0..6 {
+                if EDGES[edge].1 == second {
+                    let g = all[EDGES[edge].0];
+                    let mut pull = [L::zero(); 4];
+                    for i in 0..3 {
+                        pull[i] = scale * (h[i][0] * g[0] + h[i][1] * g[1] + h[i][2] * g[2]);
+                    }
+                    let rows = L::rows4(pull);
+                    for lane in 0..WIDTH {
+                        out[edge][lane][axis] = rows[lane];
+                    }
+                }
             }
         }
     }

@@ -2,44 +2,50 @@
 
 use crate::Real;
 use crate::parallel;
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 
 /// Vectors per task.
 const GRAIN: usize = 512;
 /// Solved when what is left is this part of what there was.
-const TOLERANCE: f64 = 1e-4;
+pub(super) const TOLERANCE: f64 = 1e-4;
 /// Most rounds; more than a well-posed system takes.
 const MOST_ROUNDS: u32 = 400;
 
-/// A symmetric, positive system of equations.
-pub(super) struct Equations<'a, F> {
-    /// The right side.
-    pub right: &'a [Vec3],
-    /// Inverses of the blocks on the diagonal of the matrix.
-    pub guide: &'a [Mat3],
-    /// What is left of a change of an unknown: nothing of one that is held, what is along a wall of one that is at it.
-    pub free: F,
+/// A symmetric, positive system of equations, by what is done with its matrix. Unknowns that are not free are no part of it: nothing
+/// is left of them, and of what is multiplied for them.
+pub(super) struct Equations<M, G> {
+    /// Multiplies the matrix.
+    pub multiply: M,
+    /// Multiplies a guide, which is symmetric, positive and about the inverse of the matrix.
+    pub guide: G,
     /// What was left at the start of a search before, in which less was known; nothing without.
     pub before: f64,
+    /// What may be left whatever there was.
+    pub least: f64,
 }
 
-impl<F: Fn(usize, Vec3) -> Vec3 + Sync> Equations<'_, F> {
-    /// Betters a guess until it solves them, with what multiplies the matrix; the rounds that took, and what was left at the start.
-    pub fn solve(&self, solution: &mut [Vec3], mut multiply: impl FnMut(&[Vec3], &mut [Vec3])) -> (u32, f64) {
+/// How a search went.
+pub(super) struct Search {
+    pub rounds: u32,
+    /// What was left at its start.
+    pub start: f64,
+}
+
+impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M, G> {
+    /// Betters a guess, of which `left` is left of the right side, until it solves them.
+    pub fn solve(mut self, mut left: Vec<Vec3>, solution: &mut [Vec3]) -> Search {
         let count = solution.len();
         let mut product = vec![Vec3::ZERO; count];
-        multiply(solution, &mut product);
-        let mut left: Vec<Vec3> = (0..count).map(|i| (self.free)(i, self.right[i] - product[i])).collect();
-        let mut better = self.guided(&left);
+        let mut better = vec![Vec3::ZERO; count];
+        (self.guide)(&left, &mut better);
         let mut way = better.clone();
         let mut size = dot(&left, &better);
         let start = size;
-        let wanted = TOLERANCE * TOLERANCE * size.max(self.before);
+        let wanted = self.least.max(TOLERANCE * TOLERANCE * size.max(self.before));
         let mut rounds = 0;
         while size > wanted && size.is_finite() && rounds < MOST_ROUNDS {
             rounds += 1;
-            multiply(&way, &mut product);
-            product.iter_mut().enumerate().for_each(|(i, x)| *x = (self.free)(i, *x));
+            (self.multiply)(&way, &mut product);
             let slope = dot(&way, &product);
             if slope <= 0.0 {
                 break;
@@ -49,7 +55,7 @@ impl<F: Fn(usize, Vec3) -> Vec3 + Sync> Equations<'_, F> {
                 solution[i] += step * way[i];
                 left[i] -= step * product[i];
             }
-            better = self.guided(&left);
+            (self.guide)(&left, &mut better);
             let next = dot(&left, &better);
             let keep = (next / size) as Real;
             for i in 0..count {
@@ -57,16 +63,13 @@ impl<F: Fn(usize, Vec3) -> Vec3 + Sync> Equations<'_, F> {
             }
             size = next;
         }
-        (rounds, start)
-    }
-
-    fn guided(&self, left: &[Vec3]) -> Vec<Vec3> {
-        parallel::map(left.len(), GRAIN, |i| (self.free)(i, self.guide[i] * left[i]))
+        Search { rounds, start }
     }
 }
 
 fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
-    let parts =
-        parallel::map_ranges(a.len(), GRAIN, |range| range.map(|i| a[i].as_dvec3().dot(b[i].as_dvec3())).sum::<f64>());
+    let parts = parallel::map_ranges(a.len(), GRAIN, |range| {
+        a[range.clone()].iter().zip(&b[range]).map(|(a, b)| a.as_dvec3().dot(b.as_dvec3())).sum::<f64>()
+    });
     parts.iter().sum()
 }

@@ -39,9 +39,9 @@ fn every_level_gives_the_same_bits() {
                 let (mut out, mut turn, mut work) = (Exerted::default(), STILL, [0.0; 8]);
                 exert::<true>(level, &group, matter, &nodes, &velocities, &mut turn, &mut out);
                 energy(level, &group, matter, &nodes, &turn, &mut work);
-                let (mut moved, mut diagonal) = (out.forces, [[[0.0; 6]; 8]; 4]);
+                let (mut moved, mut beside) = (out.forces, [[[[0.0; 4]; 3]; 8]; 6]);
                 product(level, &group, matter, &turn, &velocities, &mut moved);
-                blocks(level, &group, matter, &turn, &mut diagonal);
+                blocks(level, &group, matter, &turn, &mut beside);
                 // Bits, so that no number is ever equal to itself by being none.
                 let bits = |x: f32| {
                     assert!(x.is_finite());
@@ -50,7 +50,7 @@ fn every_level_gives_the_same_bits() {
                 let mut all: Vec<u32> = turn.iter().chain(&out.elastic).flatten().map(|x| bits(*x)).collect();
                 all.extend(out.lost.iter().chain(&work).map(|x| bits(*x)));
                 all.extend(out.forces.iter().chain(&moved).flatten().flatten().map(|x| bits(*x)));
-                all.extend(diagonal.iter().flatten().flatten().map(|x| bits(*x)));
+                all.extend(beside.as_flattened().as_flattened().as_flattened().iter().map(|x| bits(*x)));
                 results.push(all);
             }
             assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "seed {seed}");
@@ -286,19 +286,24 @@ fn the_stiffness_product_is_how_forces_change_and_its_blocks_are_in_it() {
     for matter in all_laws().into_iter().take(2) {
         let (_, turn) = eights.exert(&matter, true);
         let group = eights.group(true);
-        let mut diagonal = [[[0.0; 6]; 8]; 4];
-        blocks(Level::detect(), &group, &matter, &turn, &mut diagonal);
+        let mut beside = [[[[0.0; 4]; 3]; 8]; 6];
+        blocks(Level::detect(), &group, &matter, &turn, &mut beside);
         for corner in 0..4 {
             for axis in 0..3 {
                 let mut moves = vec![[0.0; 4]; 32];
                 (0..8).for_each(|lane| moves[4 * lane + corner][axis] = 1.0);
                 let mut column = [[[0.0; 4]; 8]; 4];
                 product(Level::detect(), &group, &matter, &turn, &moves, &mut column);
-                for lane in 0..8 {
-                    for (k, (i, j)) in VOIGT.into_iter().enumerate().filter(|(_, (i, j))| *i == axis || *j == axis) {
-                        let other = if i == axis { j } else { i };
-                        let (one, two) = (column[corner][lane][other], diagonal[corner][lane][k]);
-                        assert!((one - two).abs() < 1e-6, "{one} {two}");
+                for (edge, (first, second)) in EDGES.into_iter().enumerate() {
+                    for (lane, i) in (0..8).flat_map(|lane| (0..3).map(move |i| (lane, i))) {
+                        let block = beside[edge][lane];
+                        // Sums of a few products of order 1 in f32.
+                        let same = |one: f32, two: f32| assert!((one - two).abs() < 1e-6, "{one} {two}");
+                        if corner == second {
+                            same(column[first][lane][i], block[axis][i]);
+                        } else if corner == first {
+                            same(column[second][lane][i], block[i][axis]);
+                        }
                     }
                 }
             }

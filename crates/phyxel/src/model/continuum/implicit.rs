@@ -6,7 +6,7 @@
 
 use super::field::{Field, GRAIN, spread};
 use crate::Real;
-use crate::model::gradients::Equations;
+use crate::model::gradients::{Equations, Search};
 use crate::parallel;
 use glam::{Mat3, Vec3};
 use phyxel_laws::elastic::Hooke;
@@ -51,8 +51,20 @@ impl Field {
         let right = |i: usize| start.masses[i] * (start.velocities[i] + fall) + start.forces[i] * start.dt;
         let right: Vec<Vec3> = (0..count).map(right).collect();
         let free = |i: usize, x: Vec3| if held(i) { Vec3::ZERO } else { x };
-        let equations = Equations { right: &right, guide: &blocks, free, before: 0.0 };
-        let (rounds, _) = equations.solve(&mut solution, |x, product| self.multiply(&mut linear, start, x, product));
+        let mut left = vec![Vec3::ZERO; count];
+        self.multiply(&mut linear, start, &solution, &mut left);
+        left.iter_mut().enumerate().for_each(|(i, left)| *left = free(i, right[i] - *left));
+        let multiply = |x: &[Vec3], product: &mut [Vec3]| {
+            self.multiply(&mut linear, start, x, product);
+            product.iter_mut().enumerate().for_each(|(i, x)| *x = free(i, *x));
+        };
+        // Blocks of phyxels that are held are nothing.
+        let guide = |left: &[Vec3], better: &mut [Vec3]| {
+            parallel::for_each_chunk(better, GRAIN * WIDTH, |first, better| {
+                (first..).zip(better).for_each(|(i, better)| *better = blocks[i] * left[i]);
+            });
+        };
+        let Search { rounds, .. } = Equations { multiply, guide, before: 0.0, least: 0.0 }.solve(left, &mut solution);
         (solution, rounds)
     }
 

@@ -1,15 +1,18 @@
 //! Backward Euler: velocities at the end of a step, by conjugate gradients.
 //!
 //! `(M + dt a M + (dt^2 + dt b) K) v' = M v + dt (f + M g)` with the stiffness `K` of the rotations at the start of the step, which is
-//! symmetric and positive whatever the stress, and Rayleigh's damping `a`, `b`. No matrix is put together.
+//! symmetric and positive whatever the stress, and Rayleigh's damping `a`, `b`.
 
 use super::body::Tetras;
+use super::clusters::Guide;
+use super::matrix::Matrix;
 use super::net::{GRAIN, Matters, Net};
-use super::walls::AtWall;
+use super::pattern::Pattern;
+use super::walls::{AtWall, Freedom};
 use crate::Real;
-use crate::model::gradients::Equations;
+use crate::model::gradients::{Equations, Search};
 use crate::parallel;
-use glam::{Mat3, Vec3};
+use glam::{DVec3, Vec3, Vec4};
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::tetra::{Blocks, blocks};
 
@@ -22,6 +25,8 @@ pub(super) struct Start<'a> {
     /// At the start of the step, without damping, N.
     pub forces: &'a [Vec3],
     pub masses: &'a [Real],
+    /// Where nodes are at rest, m.
+    pub rest: &'a [Vec3],
     pub gravity: Vec3,
     pub dt: Real,
     /// Damping in proportion to mass, 1/s.
@@ -48,6 +53,21 @@ struct System<'a> {
     heavy: Real,
 }
 
+impl System<'_> {
+    /// Shifts velocities of a body that nothing holds, so that it has the momentum that it should have: elements push none as a whole,
+    /// whatever is left of the right side.
+    fn keep_momentum(&self, right: &[Vec3], velocities: &mut [Vec3]) {
+        let (mut missing, mut mass) = (DVec3::ZERO, 0.0);
+        for (i, right) in right.iter().enumerate() {
+            let own = f64::from(self.heavy * self.start.masses[i]);
+            missing += right.as_dvec3() - velocities[i].as_dvec3() * own;
+            mass += own;
+        }
+        let shift = (missing / mass).as_vec3();
+        velocities.iter_mut().for_each(|velocity| *velocity += shift);
+    }
+}
+
 impl Net {
     /// Velocities at the end of a step from where [`place`](Self::place) has put the nodes; those that are held stay as they are.
     ///
@@ -66,29 +86,38 @@ impl Net {
         let count = start.masses.len();
         let stiff = start.dt * (start.dt + matters.matter.damping);
         let system = System { body, tetras, matters, start, stiff, heavy: 1.0 + start.dt * start.drag };
-        let guide = self.find_guide(&system);
+        let matrix = self.take_matrix(&system);
         let fall = start.gravity * start.dt;
-        let fallen = |i: usize| if held(i) { start.velocities[i] } else { start.velocities[i] + fall };
+        // What is held hardly falls, and a guess that tears at it would have to be solved the better.
+        let guess = if (0..count).any(&held) { Vec3::ZERO } else { fall };
         let right = |i: usize| start.masses[i] * (start.velocities[i] + fall) + start.forces[i] * start.dt;
-        let mut solution: Vec<Vec3> = (0..count).map(fallen).collect();
+        let mut solution: Vec<Vec3> = start.velocities.iter().map(|velocity| *velocity + guess).collect();
         let right: Vec<Vec3> = (0..count).map(right).collect();
-        let free = |i: usize, x: Vec3| if held(i) { Vec3::ZERO } else { x };
-        let equations = Equations { right: &right, guide: &guide, free, before: 0.0 };
-        let (mut rounds, before) = equations.solve(&mut solution, |x, product| self.multiply(&system, x, product));
+        let mut freedom: Vec<Freedom> =
+            (0..count).map(|i| if held(i) { Freedom::Held } else { Freedom::Free }).collect();
+        let Search { mut rounds, start: before } =
+            self.better(&system, &matrix, &freedom, (&right, 0.0), &mut solution);
         let mut walls = find_walls(&solution);
         walls.iter_mut().enumerate().filter(|(i, _)| held(*i)).for_each(|(_, wall)| *wall = None);
+        if walls.iter().any(Option::is_some) {
+            solution.copy_from_slice(start.velocities);
+        }
         for _ in 0..TRIES {
             if walls.iter().all(Option::is_none) {
                 break;
             }
-            rounds += self.solve_at_walls(&system, (&right, &guide, before), &held, &walls, &mut solution);
+            for (i, wall) in walls.iter().enumerate().filter_map(|(i, wall)| Some((i, wall.as_ref()?))) {
+                solution[i] = wall.stopped(solution[i]);
+                freedom[i] = Freedom::at(wall);
+            }
+            rounds += self.better(&system, &matrix, &freedom, (&right, before), &mut solution).rounds;
             let push = self.pushes(&system, &right, &solution);
             let pulled = |i: &usize| walls[*i].is_some_and(|wall| wall.pulls(push[*i]));
             let pulled: Vec<usize> = (0..walls.len()).filter(pulled).collect();
             if pulled.is_empty() {
                 break;
             }
-            pulled.into_iter().for_each(|i| walls[i] = None);
+            pulled.into_iter().for_each(|i| (walls[i], freedom[i]) = (None, Freedom::Free));
         }
         if walls.iter().any(Option::is_some) {
             let push = self.pushes(&system, &right, &solution);
@@ -97,70 +126,88 @@ impl Net {
                 solution[i] = wall.map_or(solution[i], |wall| wall.pressed(solution[i], push, start.far / start.dt));
             }
         }
+        self.matrices[body] = Some(matrix);
         End { velocities: solution, rounds }
     }
 
-    /// Betters velocities of which some are as walls let them be; the rounds that took.
-    fn solve_at_walls(
+    /// Betters velocities of nodes that may move so until they solve a system.
+    ///
+    /// The matrix has no more than the digits of its diagonal, in which the inertia of a very stiff body is lost. Its elements, of which
+    /// none pushes it as a whole, are asked there instead; that takes longer.
+    fn better(
         &mut self,
         system: &System,
-        (right, guide, before): (&[Vec3], &[Mat3], f64),
-        held: &(impl Fn(usize) -> bool + Sync),
-        walls: &[Option<AtWall>],
+        matrix: &Matrix,
+        freedom: &[Freedom],
+        (right, before): (&[Vec3], f64),
         solution: &mut [Vec3],
-    ) -> u32 {
-        for (x, wall) in solution.iter_mut().zip(walls) {
-            *x = wall.map_or(*x, |wall| wall.stopped(*x));
+    ) -> Search {
+        let order = &matrix.pattern.order;
+        let freedom: Vec<Freedom> = order.iter().map(|&node| freedom[node as usize]).collect();
+        let points = self.points_of(system.body);
+        let points = order.iter().map(|&node| Vec4::from_array(points[node as usize]).truncate());
+        let guide = Guide::new(matrix, &freedom, &points.collect::<Vec<_>>());
+        // Velocities are not known better than by their rounding.
+        let energy = |i: usize| f64::from(system.start.masses[i] * solution[i].length_squared());
+        let least = f64::from(Real::EPSILON).powi(2) * (0..solution.len()).map(energy).sum::<f64>();
+        let product = self.multiply(system, solution);
+        let left = (0..).zip(order).map(|(row, &node): (usize, _)| {
+            let node = node as usize;
+            freedom[row].of(right[node] - product[node])
+        });
+        let (left, mut change) = (left.collect(), vec![Vec3::ZERO; order.len()]);
+        let (mut room, mut by_node) = (Vec::new(), vec![Vec3::ZERO; order.len()]);
+        let multiply = |x: &[Vec3], product: &mut [Vec3]| {
+            if !matrix.is_rough {
+                return matrix.multiply(&freedom, x, product, &mut room);
+            }
+            order.iter().zip(x).for_each(|(&node, x)| by_node[node as usize] = *x);
+            let found = self.multiply(system, &by_node);
+            for (row, product) in product.iter_mut().enumerate() {
+                *product = freedom[row].of(found[order[row] as usize]);
+            }
+        };
+        let guide = |left: &[Vec3], better: &mut [Vec3]| guide.multiply(left, better);
+        let search = Equations { multiply, guide, before, least }.solve(left, &mut change);
+        order.iter().zip(&change).for_each(|(&node, change)| solution[node as usize] += *change);
+        if freedom.iter().all(|freedom| *freedom == Freedom::Free) {
+            system.keep_momentum(right, solution);
         }
-        let along = |i: usize, x: Vec3| walls[i].map_or(x, |wall| wall.along(x));
-        let free = |i: usize, x: Vec3| if held(i) { Vec3::ZERO } else { along(i, x) };
-        let equations = Equations { right, guide, free, before };
-        equations.solve(solution, |x, product| self.multiply(system, x, product)).0
+        search
     }
 
     /// Momentum that is needed for velocities beside what is known, kg m/s.
     fn pushes(&mut self, system: &System, right: &[Vec3], velocities: &[Vec3]) -> Vec<Vec3> {
-        let mut push = vec![Vec3::ZERO; right.len()];
-        self.multiply(system, velocities, &mut push);
+        let mut push = self.multiply(system, velocities);
         push.iter_mut().zip(right).for_each(|(push, right)| *push -= *right);
         push
     }
 
-    /// The matrix of the system times velocities.
-    fn multiply(&mut self, system: &System, velocities: &[Vec3], product: &mut [Vec3]) {
+    /// The matrix of a system times velocities, element by element.
+    fn multiply(&mut self, system: &System, velocities: &[Vec3]) -> Vec<Vec3> {
         self.set_in_motion(system.body, velocities);
         self.resist(system.body, system.tetras, system.matters);
         let first_node = self.runs[system.body].nodes.start;
-        parallel::for_each_chunk(product, GRAIN * WIDTH, |first, product| {
-            for (i, x) in (first..).zip(product) {
-                let inert = system.heavy * system.start.masses[i] * velocities[i];
-                *x = inert + system.stiff * self.pull_on(first_node + i);
-            }
-        });
+        parallel::map(velocities.len(), GRAIN * WIDTH, |i| {
+            let inert = system.heavy * system.start.masses[i] * velocities[i];
+            inert + system.stiff * self.pull_on(first_node + i)
+        })
     }
 
-    /// Inverses of the blocks on the diagonal.
-    fn find_guide(&self, system: &System) -> Vec<Mat3> {
+    /// The matrix of a system; its pattern is the same until nodes part or unite.
+    fn take_matrix(&mut self, system: &System) -> Matrix {
         let System { body, tetras, matters, .. } = *system;
-        let run = &self.runs[body];
-        let found: Vec<Blocks> = parallel::map(tetras.rest.len(), GRAIN, |pack| {
-            let mut out = [[[0.0; 6]; WIDTH]; 4];
-            let group = self.group(body, tetras, matters.states, pack);
-            blocks(self.level, &group, matters.matter, &tetras.turns[pack], &mut out);
-            out
+        let first = self.runs[body].particles.start as u32;
+        let mut matrix = self.matrices[body].take().unwrap_or_else(|| {
+            let own = |element: &[u32; 4]| element.map(|node| node.wrapping_sub(first));
+            let elements: Vec<[u32; 4]> = tetras.elements.iter().map(own).collect();
+            Matrix::new(Pattern::new(system.start.rest, &elements), tetras.rest.len())
         });
-        let rows = found.as_flattened().as_flattened();
-        let first = 4 * WIDTH * run.packs.start;
-        parallel::map(run.nodes.len(), GRAIN * WIDTH, |i| {
-            let mut sum = [0.0; 6];
-            for &place in self.corners_of(run.nodes.start + i) {
-                let block = &rows[place as usize - first];
-                (0..6).for_each(|k| sum[k] += block[k]);
-            }
-            let [xx, yy, zz, yz, xz, xy] = sum.map(|x| system.stiff * x);
-            let inert = Mat3::from_diagonal(Vec3::splat(system.heavy * system.start.masses[i]));
-            let block = Mat3::from_cols(Vec3::new(xx, xy, xz), Vec3::new(xy, yy, yz), Vec3::new(xz, yz, zz));
-            (inert + block).inverse()
-        })
+        let find = |pack: usize, out: &mut Blocks| {
+            let group = self.group(body, tetras, matters.states, pack);
+            blocks(self.level, &group, matters.matter, &tetras.turns[pack], out);
+        };
+        matrix.fill(find, system.stiff, |node| system.heavy * system.start.masses[node]);
+        matrix
     }
 }

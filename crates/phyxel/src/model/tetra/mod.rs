@@ -6,12 +6,15 @@
 
 mod body;
 mod breaking;
+mod clusters;
 mod conduct;
 mod implicit;
+mod matrix;
 mod melting;
 mod merging;
 mod net;
 mod outside;
+mod pattern;
 mod settings;
 mod skin;
 mod state;
@@ -302,6 +305,7 @@ impl Part {
             velocities: &before[range.clone()],
             forces: &particles.force[range.clone()],
             masses: &particles.mass[range.clone()],
+            rest: &particles.rest[range.clone()],
             gravity: context.gravity,
             dt: context.dt,
             drag: self.drag,

@@ -4,6 +4,7 @@
 //! nodes part or unite.
 
 use super::body::Tetras;
+use super::matrix::Matrix;
 use crate::Real;
 use crate::parallel;
 use glam::{Vec3, Vec4};
@@ -52,6 +53,8 @@ pub(super) struct Net {
     pub level: Level,
     /// By body.
     pub runs: Vec<Run>,
+    /// Of implicit steps, by body; none before it is needed.
+    pub matrices: Vec<Option<Matrix>>,
     /// Nodes at the corners of elements, by pack.
     corners: Vec<Corners>,
     /// First entry of each node in `entries`.
@@ -81,6 +84,7 @@ impl Net {
         }
         let mut net = Self {
             level: Level::detect(),
+            matrices: vec![None; runs.len()],
             runs,
             corners: Vec::with_capacity(packs),
             start: vec![0; nodes + 1],
@@ -142,6 +146,11 @@ impl Net {
             spread(&mut points[run.nodes.clone()], &positions[run.particles.clone()]);
         }
         points
+    }
+
+    /// Where the nodes of a body were put.
+    pub fn points_of(&self, body: usize) -> &[[f32; 4]] {
+        &self.points[self.runs[body].nodes.clone()]
     }
 
     /// Takes over how the nodes of a body move.

@@ -5,7 +5,7 @@ use crate::contact::{NODE_RADIUS, Walls, pace};
 use crate::parallel;
 use crate::particles::Particles;
 use crate::step::StepContext;
-use glam::Vec3;
+use glam::{Mat3A, Vec3, Vec3A};
 use phyxel_laws::contact::{Touch, pushed_velocity};
 use std::ops::Range;
 
@@ -43,6 +43,63 @@ impl AtWall {
     }
 }
 
+/// How a node may move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Freedom {
+    Free,
+    /// Not along this normal.
+    Along(Vec3A),
+    Held,
+}
+
+impl Freedom {
+    pub fn at(wall: &AtWall) -> Self {
+        Self::Along(wall.normal.into())
+    }
+
+    /// What is left of a vector.
+    pub fn of(&self, x: Vec3) -> Vec3 {
+        match self {
+            Self::Free => x,
+            Self::Along(normal) => x - Vec3::from(*normal) * x.dot((*normal).into()),
+            Self::Held => Vec3::ZERO,
+        }
+    }
+
+    /// What is left of a block between the pushes on this node and the moves of another.
+    pub fn both(&self, block: &Mat3A, other: &Self) -> Mat3A {
+        if (*self, *other) == (Self::Free, Self::Free) {
+            return *block;
+        }
+        other.pushes(&self.pushes(block).transpose()).transpose()
+    }
+
+    fn pushes(&self, block: &Mat3A) -> Mat3A {
+        match self {
+            Self::Free => *block,
+            Self::Along(normal) => {
+                let along = |x: Vec3A| x - *normal * x.dot(*normal);
+                Mat3A::from_cols(along(block.x_axis), along(block.y_axis), along(block.z_axis))
+            }
+            Self::Held => Mat3A::ZERO,
+        }
+    }
+
+    /// The inverse of a symmetric block in what is left of space.
+    pub fn inverse_of(&self, block: Mat3A) -> Mat3A {
+        match self {
+            Self::Free => block.inverse(),
+            Self::Along(normal) => {
+                let inverse = block.inverse();
+                let across = inverse * *normal;
+                let part = across / across.dot(*normal);
+                inverse - Mat3A::from_cols(across * part.x, across * part.y, across * part.z)
+            }
+            Self::Held => Mat3A::ZERO,
+        }
+    }
+}
+
 /// Which nodes of a body would go into walls with these velocities, each with the wall that stops it most.
 pub(super) fn find_walls(
     walls: &Walls,
@@ -70,4 +127,24 @@ pub(super) fn find_walls(
         });
         found.map(|(_, wall)| wall)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_inverted_in_what_is_left_of_space() {
+        let block = Mat3A::from_cols(Vec3A::new(3.0, 0.5, -0.2), Vec3A::new(0.5, 2.0, 0.4), Vec3A::new(-0.2, 0.4, 1.0));
+        let freedom = Freedom::Along(Vec3A::new(0.48, 0.6, 0.64));
+        let left = freedom.both(&block, &freedom);
+        for x in [Vec3::X, Vec3::Y, Vec3::Z].map(|x| freedom.of(x)) {
+            let there = freedom.inverse_of(block) * Vec3A::from(x);
+            // A few products of order 1 in f32.
+            assert!((Vec3::from(left * there) - x).length() < 1e-6);
+            assert!((freedom.of(there.into()) - Vec3::from(there)).length() < 1e-6);
+        }
+        assert_eq!(Freedom::Held.both(&block, &Freedom::Free), Mat3A::ZERO);
+        assert_eq!(Freedom::Free.both(&block, &Freedom::Held), Mat3A::ZERO);
+    }
 }

@@ -1,0 +1,169 @@
+//! The matrix of an implicit step.
+
+use super::pattern::Pattern;
+use super::walls::Freedom;
+use crate::Real;
+use crate::model::gradients::TOLERANCE;
+use crate::parallel;
+use glam::{Mat3A, Vec3, Vec3A, Vec4};
+use phyxel_laws::lanes::WIDTH;
+use phyxel_laws::tetra::Blocks;
+
+/// Rows per task.
+const GRAIN: usize = 512;
+/// Packs of elements per task.
+const PACKS: usize = 64;
+
+/// A symmetric, positive matrix of blocks, one for each node and one for each two that share an element, in the order of a pattern.
+#[derive(Clone, Debug)]
+pub(super) struct Matrix {
+    pub pattern: Pattern,
+    /// Of the edges of elements, by pack.
+    elements: Vec<Blocks>,
+    /// Of edges between nodes.
+    edges: Vec<Mat3A>,
+    /// Beside the diagonal.
+    pub blocks: Vec<Mat3A>,
+    pub diagonal: Vec<Mat3A>,
+    /// Whether masses are so small beside stiffness that its rounding may be seen.
+    pub is_rough: bool,
+}
+
+impl Matrix {
+    /// Nothing, with room for the blocks of so many packs of elements.
+    pub fn new(pattern: Pattern, packs: usize) -> Self {
+        Self {
+            elements: vec![[[[[0.0; 4]; 3]; WIDTH]; 6]; packs],
+            edges: vec![Mat3A::ZERO; pattern.edge_count()],
+            blocks: vec![Mat3A::ZERO; pattern.columns.len()],
+            diagonal: vec![Mat3A::ZERO; pattern.order.len()],
+            is_rough: false,
+            pattern,
+        }
+    }
+
+    /// Puts it together from the blocks of packs of elements, which `find` finds, times `scale`, and from masses of nodes.
+    pub fn fill(
+        &mut self,
+        find: impl Fn(usize, &mut Blocks) + Sync,
+        scale: Real,
+        mass_of: impl Fn(usize) -> Real + Sync,
+    ) {
+        let Self { pattern, elements, edges, blocks, diagonal, is_rough } = self;
+        parallel::for_each_chunk(elements, PACKS, |first, elements| {
+            (first..).zip(elements).for_each(|(pack, blocks)| find(pack, blocks));
+        });
+        let elements = elements.as_flattened().as_flattened();
+        let sum = |places: &[u32]| {
+            let [mut x, mut y, mut z] = [Vec4::ZERO; 3];
+            for &place in places {
+                let [a, b, c] = elements[place as usize].map(Vec4::from_array);
+                (x, y, z) = (x + a, y + b, z + c);
+            }
+            Mat3A::from_cols(Vec3A::from_vec4(x), Vec3A::from_vec4(y), Vec3A::from_vec4(z))
+        };
+        parallel::for_each_chunk(edges, GRAIN, |first, edges| {
+            for (edge, block) in (first..).zip(edges) {
+                let (straight, turned) = pattern.parts(edge);
+                *block = (sum(straight) + sum(turned).transpose()) * scale;
+            }
+        });
+        parallel::for_each_chunk(blocks, GRAIN, |first, blocks| {
+            for ((edge, is_turned), block) in pattern.edges[first..].iter().zip(blocks) {
+                let edge = edges[*edge as usize];
+                *block = if *is_turned { edge.transpose() } else { edge };
+            }
+        });
+        // A move of all nodes together is felt by none.
+        parallel::for_each_chunk(diagonal, GRAIN, |first, diagonal| {
+            for (row, block) in (first..).zip(diagonal) {
+                let mass = Mat3A::from_diagonal(Vec3::splat(mass_of(pattern.order[row] as usize)));
+                *block = blocks[pattern.row(row)].iter().fold(mass, |sum, block| sum - *block);
+            }
+        });
+        let roughness = |row: usize| diagonal[row].x_axis.x / mass_of(pattern.order[row] as usize);
+        let roughest = (0..diagonal.len()).map(roughness).fold(0.0, Real::max);
+        *is_rough = f64::from(Real::EPSILON * roughest) > TOLERANCE;
+    }
+
+    /// The matrix times moves of nodes that are free so far; `room` is for a copy of them.
+    pub fn multiply(&self, freedom: &[Freedom], moves: &[Vec3], product: &mut [Vec3], room: &mut Vec<Vec3A>) {
+        room.clear();
+        room.extend(moves.iter().map(|x| Vec3A::from(*x)));
+        let moves = &room[..];
+        parallel::for_each_chunk(product, GRAIN, |first, product| {
+            for (row, product) in (first..).zip(product) {
+                let mut sum = self.diagonal[row] * moves[row];
+                let own = self.pattern.row(row);
+                for (block, &column) in self.blocks[own.clone()].iter().zip(&self.pattern.columns[own]) {
+                    sum += *block * moves[column as usize];
+                }
+                *product = freedom[row].of(sum.into());
+            }
+        });
+    }
+
+    /// Inverses of the blocks on the diagonal, for nodes that are free so far.
+    pub fn inverses(&self, freedom: &[Freedom]) -> Vec<Mat3A> {
+        parallel::map(self.diagonal.len(), GRAIN, |row| freedom[row].inverse_of(self.diagonal[row]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Quat;
+    use phyxel_laws::elastic::Hooke;
+    use phyxel_laws::lanes::Level;
+    use phyxel_laws::tetra::{Element, Group, Matter, Rest, blocks, product};
+
+    /// Numbers between -1 and 1 without an order.
+    fn scattered(k: usize) -> Vec3 {
+        Vec3::new(k as f32, k as f32 + 0.3, k as f32 + 0.7).map(|x| (12.9898 * x).sin())
+    }
+
+    #[test]
+    fn the_matrix_times_moves_is_inertia_and_what_elements_resist_with() {
+        // Eight elements in a chain of eleven nodes, each turned its own way.
+        let nodes: Vec<Vec3> = (0..11).map(|k| Vec3::X * k as f32 + scattered(k) * 2.0).collect();
+        let elements: Vec<[u32; 4]> = (0..8)
+            .map(|k| {
+                let at = |k: u32| nodes[k as usize];
+                let volume = (at(k + 1) - at(k)).cross(at(k + 2) - at(k)).dot(at(k + 3) - at(k));
+                if volume > 0.0 { [k, k + 1, k + 2, k + 3] } else { [k, k + 1, k + 3, k + 2] }
+            })
+            .collect();
+        let shapes: Vec<Element> =
+            elements.iter().filter_map(|element| Element::new(element.map(|node| nodes[node as usize]))).collect();
+        assert_eq!(shapes.len(), WIDTH);
+        let rest = Rest::new(&shapes);
+        let corners = std::array::from_fn(|corner| std::array::from_fn(|lane| elements[lane][corner]));
+        let turns: [Quat; WIDTH] = std::array::from_fn(|lane| Quat::from_scaled_axis(3.0 * scattered(40 + lane)));
+        let turn = std::array::from_fn(|k| std::array::from_fn(|lane| turns[lane].to_array()[k]));
+        let group = Group { corners: &corners, rest: &rest, state: None };
+        let matter = Matter { hooke: Hooke::isotropic(1.0, 0.3), damping: 0.0 };
+
+        let (scale, mass) = (0.7, |node: usize| 1.0 + 0.1 * node as f32);
+        let mut matrix = Matrix::new(Pattern::new(&nodes, &elements), 1);
+        matrix.fill(|_, out| blocks(Level::detect(), &group, &matter, &turn, out), scale, mass);
+        let order = &matrix.pattern.order;
+        let moves: Vec<Vec3> = (20..31).map(scattered).collect();
+        let by_row: Vec<Vec3> = order.iter().map(|&node| moves[node as usize]).collect();
+        let mut multiplied = vec![Vec3::ZERO; 11];
+        matrix.multiply(&[Freedom::Free; 11], &by_row, &mut multiplied, &mut Vec::new());
+
+        let rows: Vec<[f32; 4]> = moves.iter().map(|x| x.extend(0.0).to_array()).collect();
+        let mut pulls = [[[0.0; 4]; WIDTH]; 4];
+        product(Level::detect(), &group, &matter, &turn, &rows, &mut pulls);
+        let mut expected: Vec<Vec3> = (0..11).map(|node| moves[node] * mass(node)).collect();
+        for (corner, lane) in (0..4).flat_map(|corner| (0..WIDTH).map(move |lane| (corner, lane))) {
+            expected[corners[corner][lane] as usize] += Vec3::from_slice(&pulls[corner][lane][..3]) * scale;
+        }
+        let largest = expected.iter().map(|x| x.length()).fold(0.0, f32::max);
+        for (row, &node) in order.iter().enumerate() {
+            // Sums of up to a hundred products of f32.
+            let off = (multiplied[row] - expected[node as usize]).length();
+            assert!(off < 1e-5 * largest, "node {node}: {off} of {largest}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Which nodes of a body share elements, and clusters of nodes that are near each other: what stays of the matrices of implicit
+//! steps from step to step.
+
+use crate::Real;
+use glam::Vec3;
+use phyxel_laws::lanes::WIDTH;
+use phyxel_laws::tetra::EDGES;
+use std::ops::Range;
+
+/// Nodes of a cluster that need not be cut further.
+const CLUSTER: usize = 64;
+/// Clusters are cut in two so often at most: more would make the small system that they are the unknowns of too large.
+const MOST_CUTS: u32 = 6;
+
+/// Where a matrix has blocks, row by row, and what they are made of.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    /// Nodes in the order of rows: cluster by cluster.
+    pub order: Vec<u32>,
+    /// First block beside the diagonal of each row.
+    start: Vec<u32>,
+    /// Columns of the blocks, ascending in each row.
+    pub columns: Vec<u32>,
+    /// By block, the edge between nodes that it is of, and whether it is to be transposed.
+    pub edges: Vec<(u32, bool)>,
+    /// By edge between nodes, from the later row to the earlier, first of its parts, and first of those that are to be transposed.
+    parts_start: Vec<[u32; 2]>,
+    /// Edges of elements, as places by pack (48), edge (8) and lane.
+    parts: Vec<u32>,
+    pub clusters: Vec<Cluster>,
+    /// By row.
+    pub cluster_of: Vec<u32>,
+}
+
+/// Nodes that move together in a first approximation.
+#[derive(Clone, Debug)]
+pub(super) struct Cluster {
+    pub rows: Range<usize>,
+    /// First of the clusters up to this one that it shares an element with.
+    pub first: usize,
+}
+
+impl Pattern {
+    /// Of elements between nodes with these places at rest, m.
+    pub fn new(rest: &[Vec3], elements: &[[u32; 4]]) -> Self {
+        let (order, rows) = cut_into_clusters(rest);
+        let mut row_of = vec![0u32; rest.len()];
+        (0..).zip(&order).for_each(|(row, &node)| row_of[node as usize] = row);
+        // The rows of every edge of an element, later one first, whether it is to be transposed, and its place.
+        let mut parts: Vec<(u32, u32, bool, u32)> = Vec::with_capacity(6 * elements.len());
+        for (i, element) in elements.iter().enumerate() {
+            for (edge, (a, b)) in EDGES.into_iter().enumerate() {
+                let [a, b] = [a, b].map(|corner| row_of.get(element[corner] as usize).copied());
+                let (Some(a), Some(b)) = (a, b) else { continue };
+                let place = (48 * (i / WIDTH) + WIDTH * edge + i % WIDTH) as u32;
+                parts.push((a.max(b), a.min(b), a < b, place));
+            }
+        }
+        parts.sort_unstable();
+        // Row, column, edge between nodes, and whether it is to be transposed.
+        let mut blocks: Vec<(u32, u32, u32, bool)> = Vec::new();
+        let mut parts_start: Vec<[u32; 2]> = Vec::new();
+        let mut last = None;
+        for (k, &(row, column, is_turned, _)) in (0..).zip(&parts) {
+            if last != Some((row, column)) {
+                last = Some((row, column));
+                let edge = parts_start.len() as u32;
+                blocks.extend([(row, column, edge, false), (column, row, edge, true)]);
+                parts_start.push([k; 2]);
+            }
+            if let (false, Some(start)) = (is_turned, parts_start.last_mut()) {
+                start[1] = k + 1;
+            }
+        }
+        parts_start.push([parts.len() as u32; 2]);
+        blocks.sort_unstable();
+        let mut start = vec![0; order.len() + 1];
+        blocks.iter().for_each(|(row, ..)| start[*row as usize + 1] += 1);
+        (0..order.len()).for_each(|row| start[row + 1] += start[row]);
+        let mut pattern = Self {
+            order,
+            start,
+            columns: blocks.iter().map(|&(_, column, ..)| column).collect(),
+            edges: blocks.into_iter().map(|(_, _, edge, is_turned)| (edge, is_turned)).collect(),
+            parts_start,
+            parts: parts.into_iter().map(|(.., place)| place).collect(),
+            clusters: Vec::new(),
+            cluster_of: Vec::new(),
+        };
+        pattern.link_clusters(rows);
+        pattern
+    }
+
+    fn link_clusters(&mut self, rows: Vec<Range<usize>>) {
+        for (number, rows) in rows.iter().enumerate() {
+            self.cluster_of.extend(rows.clone().map(|_| number as u32));
+        }
+        self.clusters = rows
+            .into_iter()
+            .map(|rows| {
+                let columns = rows.clone().filter_map(|row| self.columns[self.row(row)].first().copied());
+                let first = columns.chain([rows.start as u32]).min().unwrap_or(0);
+                Cluster { first: self.cluster_of[first as usize] as usize, rows }
+            })
+            .collect();
+    }
+
+    /// Blocks beside the diagonal of a row.
+    pub fn row(&self, row: usize) -> Range<usize> {
+        self.start[row] as usize..self.start[row + 1] as usize
+    }
+
+    /// Number of edges between nodes.
+    pub fn edge_count(&self) -> usize {
+        self.parts_start.len() - 1
+    }
+
+    /// Places of what the block of an edge is the sum of, and of what it is the sum of when transposed.
+    pub fn parts(&self, edge: usize) -> (&[u32], &[u32]) {
+        let ([start, turned], [end, _]) = (self.parts_start[edge], self.parts_start[edge + 1]);
+        (&self.parts[start as usize..turned as usize], &self.parts[turned as usize..end as usize])
+    }
+}
+
+/// Nodes cluster by cluster, and where in them each is. Clusters follow each other along the longest axis, so that those which touch
+/// are not far apart.
+fn cut_into_clusters(rest: &[Vec3]) -> (Vec<u32>, Vec<Range<usize>>) {
+    let mut order: Vec<u32> = (0..rest.len() as u32).collect();
+    let mut clusters: Vec<&mut [u32]> = vec![&mut order];
+    for _ in 0..MOST_CUTS {
+        clusters = clusters.into_iter().flat_map(|nodes| cut(rest, nodes)).collect();
+    }
+    let (axis, _) = longest_axis(rest.iter().copied());
+    let middle =
+        |nodes: &[u32]| nodes.iter().map(|&node| rest[node as usize][axis]).sum::<Real>() / nodes.len() as Real;
+    clusters.sort_by(|a, b| middle(a).total_cmp(&middle(b)));
+    let mut rows = Vec::with_capacity(clusters.len());
+    let mut all = Vec::with_capacity(rest.len());
+    for nodes in clusters {
+        // The order of the store is often that of a mesher: neighbours are near.
+        nodes.sort_unstable();
+        rows.push(all.len()..all.len() + nodes.len());
+        all.extend_from_slice(nodes);
+    }
+    (all, rows)
+}
+
+/// Halves across the longest axis, if they would not be too small.
+fn cut<'a>(rest: &[Vec3], nodes: &'a mut [u32]) -> Vec<&'a mut [u32]> {
+    if nodes.len() <= CLUSTER {
+        return vec![nodes];
+    }
+    let (axis, _) = longest_axis(nodes.iter().map(|&node| rest[node as usize]));
+    let at = |node: &u32| rest[*node as usize][axis];
+    let half = nodes.len() / 2;
+    nodes.select_nth_unstable_by(half, |a, b| at(a).total_cmp(&at(b)).then(a.cmp(b)));
+    let (low, high) = nodes.split_at_mut(half);
+    vec![low, high]
+}
+
+/// The axis along which points reach farthest, and how far, m.
+pub(super) fn longest_axis(points: impl Iterator<Item = Vec3>) -> (usize, Real) {
+    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let (min, max) = points.fold(start, |(min, max), x| (min.min(x), max.max(x)));
+    let reach = max - min;
+    (reach.max_position(), reach.max_element())
+}
