@@ -12,6 +12,7 @@ cargo xtask test --quick   without doctests, documentation and other programs
 cargo xtask test --long    with long tests (PHYXEL_LONG=1), Blender, and a minute of fuzzing for each reader of files
 cargo xtask clients        only the exported files in other programs; --long with Blender
 cargo xtask fuzz [TARGET]  only the fuzzing; targets: scene, obj, ply, stl, gltf, msh, vtk, vtu, tetgen
+cargo xtask rivals         the same tetrahedra in this engine and in Rapier: what steps cost, and how beams bend
 cargo xtask gallery        a picture of every built-in scene, and the page that shows them
 cargo xtask help           this text";
 
@@ -26,6 +27,8 @@ pub enum Request {
     Clients(bool),
     /// One fuzz target, or all.
     Fuzz(Option<&'static str>),
+    /// Other engines beside this one.
+    Rivals,
     /// The pictures of the scenes.
     Gallery,
 }
@@ -54,6 +57,7 @@ pub fn read(words: &[String]) -> Result<Request> {
         ["test", "--quick", "--long"] | ["test", "--long", "--quick"] => bail!("--quick and --long exclude each other"),
         ["clients"] => Request::Clients(false),
         ["clients", "--long"] => Request::Clients(true),
+        ["rivals"] => Request::Rivals,
         ["gallery"] => Request::Gallery,
         ["fuzz"] => Request::Fuzz(None),
         ["fuzz", target] => {

@@ -6,6 +6,7 @@ mod fuzz;
 mod gallery;
 mod plan;
 mod project;
+mod rivals;
 mod tool;
 
 use args::Request;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         Ok(Request::Test(scope)) => plan::test(scope),
         Ok(Request::Clients(long)) => clients::check(long),
         Ok(Request::Fuzz(target)) => plan::fuzz(target),
+        Ok(Request::Rivals) => rivals::compare(),
         Ok(Request::Gallery) => gallery::make(),
         Err(error) => Err(error),
     };
