@@ -150,7 +150,7 @@ fn tetrahedra_melt_into_fluids_of_their_own_kind_and_size() {
     let built = build(&format!("{solid}{}", pool(&format!("{fluid}spacing = 0.08"))), Path::new("."));
     assert_eq!(built.world.frame().bodies[1].report.particles.fluid, 0);
     for (lines, expected) in [
-        (format!("{solid}{}", pool(&format!("{BOX}"))), "is \"pool\", which is no fluid"),
+        (format!("{solid}{}", pool(BOX)), "is \"pool\", which is no fluid"),
         (format!("{solid}{}", pool(&format!("{fluid}spacing = 0.02"))), "need one from 0.056 to 0.112 (m)"),
         (solid.replace("pool", "pond"), "there is no fluid \"pond\""),
         (

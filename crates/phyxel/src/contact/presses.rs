@@ -113,9 +113,14 @@ fn near_others<'a>(world: &World, solids: &[Solid<'a>]) -> Vec<Solid<'a>> {
     let mut is_near = vec![false; world.bodies.len()];
     let meetings = find_meetings(&world.scratch.bounds, 0.0).into_iter();
     meetings.filter(|pair| pair.iter().all(|k| is_solid(*k))).flatten().for_each(|k| is_near[k as usize] = true);
-    let matters =
-        |solid: &&Solid| is_near[solid.body] || solid.outside.count > 1 || world.bodies[solid.body].self_contact;
+    let matters = |solid: &&Solid| is_near[solid.body] || solid.outside.count > 1 || touches_itself(world, solid.body);
     solids.iter().filter(matters).copied().collect()
+}
+
+/// Whether a piece of a body may touch itself. What is sticky does, as it folds onto itself and as bodies become one by their first joint.
+fn touches_itself(world: &World, body: usize) -> bool {
+    let body = &world.bodies[body];
+    body.self_contact || world.materials[body.material.0 as usize].sticky.is_some()
 }
 
 /// The pieces of all bodies, body after body, and where they may be in each other.
@@ -131,7 +136,7 @@ fn find_pieces(world: &World, solids: &[Solid]) -> Vec<Piece> {
             let (x, range) = (position[first + node as usize], &mut pieces[start + home as usize].range);
             *range = [range[0].min(x), range[1].max(x)];
         }
-        if world.bodies[solid.body].self_contact {
+        if touches_itself(world, solid.body) {
             pieces[start..].iter_mut().for_each(|piece| piece.watched = Some(piece.range));
         }
     }
@@ -198,7 +203,8 @@ impl Stock {
                 let is_there = |watched: Range| overlap(watched, [x, x]).is_some();
                 if pieces[piece(home) as usize].watched.is_some_and(is_there) {
                     stock.points.push(particle);
-                    stock.homes[particle as usize] = if body.self_contact { ANYWHERE } else { piece(home) };
+                    stock.homes[particle as usize] =
+                        if touches_itself(world, solid.body) { ANYWHERE } else { piece(home) };
                 }
             }
             first_piece += solid.outside.count;
