@@ -81,7 +81,7 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 16] = [
+pub const ALL: [Benchmark; 17] = [
     Benchmark {
         name: "phyxels-source",
         about: "200 and 400 phyxels under skins of 10,000 and 20,000 vertices, explicit and implicit (the source's table 1)",
@@ -133,6 +133,11 @@ pub const ALL: [Benchmark; 16] = [
         name: "molecules",
         about: "forces between 1,000 to 100,000 molecules: cut-off and tree against the exact sum",
         run: spring::molecules,
+    },
+    Benchmark {
+        name: "tetra-fill",
+        about: "a bear of thirteen parts is filled with 50,000 tetrahedra",
+        run: tetra::fill,
     },
     Benchmark {
         name: "tetra-step",

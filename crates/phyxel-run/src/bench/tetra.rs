@@ -9,6 +9,7 @@ use phyxel::model::{ModelSettings, TetraSettings};
 use phyxel::skin::{Skin, Smooth, SmoothScheme};
 use phyxel::step::{StageTimes, step};
 use phyxel::{Settings, World, parallel};
+use phyxel_scene::{BuildOptions, Scene};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -87,6 +88,32 @@ fn block(integration: Integration, damping: f32) -> Result<World, BenchError> {
         skin: Skin::Particles,
     })?;
     Ok(world)
+}
+
+/// Spacing at which the bear of `teddy-arm` has some 50,000 tetrahedra, m.
+const FINE: &str = "0.0188";
+
+/// Builds the bear of `teddy-arm` with finer tetrahedra.
+pub(super) fn fill(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+    let scene = Scene::load("teddy-arm", &[("bodies.teddy.spacing".to_string(), FINE.to_string())])?;
+    for &threads in threads {
+        let mut seconds = Vec::new();
+        let world = parallel::with_threads(Some(threads), || -> Result<World, BenchError> {
+            let mut build = || -> Result<World, BenchError> {
+                let start = Instant::now();
+                let world = scene.build(&BuildOptions::default())?.world;
+                seconds.push(start.elapsed().as_secs_f64());
+                Ok(world)
+            };
+            build()?;
+            build()?;
+            build()
+        })?;
+        let elements = world.tetra_model().map_or(0, |model| model.elements() as u64);
+        let measured = Measured { name: "tetra-fill", what: "shape to world", threads, published: None };
+        row(measured.row((elements, "tetrahedron"), seconds, world.state_hash()));
+    }
+    Ok(())
 }
 
 /// Frames of a bar that tears in its middle, of 4,320 tetrahedra under 24,192 fine triangles, the size of the source's bear.

@@ -1,7 +1,7 @@
 //! Skins of tetrahedra: their own outer faces, a finer surface from these, or a mesh of which each vertex goes with the element it is in.
 
 use super::body::Tetras;
-use super::surface::Outside;
+use super::surface::Shell;
 use crate::Real;
 use crate::frame::{FrameSkin, Topology};
 use crate::grid::Neighbourhood;
@@ -44,7 +44,7 @@ struct Binding {
 /// Nodes of vertices by their numbers in the body, with weights that add up to 1 for each vertex.
 #[derive(Debug)]
 enum Carrier {
-    Outside(Box<Outside>),
+    Shell(Box<Shell>),
     Mesh(Vec<[(u32, Real); 4]>),
 }
 
@@ -89,17 +89,17 @@ impl Tetras {
             }
             Skin::Particles | Skin::Isosurface(_) | Skin::Surfels(_) => return None,
         };
-        let mut outside = match last {
-            Some(Binding { carrier: Carrier::Outside(mut outside), elements: old, .. }) => {
-                outside.renumber(&old, &elements);
-                outside
+        let mut shell = match last {
+            Some(Binding { carrier: Carrier::Shell(mut shell), elements: old, .. }) => {
+                shell.renumber(&old, &elements);
+                shell
             }
-            _ => Box::new(Outside::new(smooth)),
+            _ => Box::new(Shell::new(smooth)),
         };
-        let topology = outside.follow(self.surface(run));
-        let triangles = Arc::new(outside.layers.triangles().to_vec());
+        let topology = shell.follow(self.surface(run));
+        let triangles = Arc::new(shell.layers.triangles().to_vec());
         let crease = if smooth.is_none() { Some(CREASE) } else { None };
-        Some(Binding { elements, carrier: Carrier::Outside(outside), triangles, topology, crease })
+        Some(Binding { elements, carrier: Carrier::Shell(shell), triangles, topology, crease })
     }
 
     /// For each vertex of a mesh, the nodes of the element that carries it, by how much; `rest` are the places of nodes at rest.
@@ -170,14 +170,14 @@ impl Carrier {
     /// Number of vertices.
     fn len(&self) -> usize {
         match self {
-            Self::Outside(outside) => outside.layers.weights().len(),
+            Self::Shell(shell) => shell.layers.weights().len(),
             Self::Mesh(links) => links.len(),
         }
     }
 
     fn terms(&self, vertex: usize) -> &[(u32, Real)] {
         match self {
-            Self::Outside(outside) => outside.layers.weights().of(vertex),
+            Self::Shell(shell) => shell.layers.weights().of(vertex),
             Self::Mesh(links) => &links[vertex],
         }
     }

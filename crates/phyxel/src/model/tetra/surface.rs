@@ -23,11 +23,11 @@ impl Tetras {
 ///
 /// Parts that touch in a node or along an edge have vertices of their own there, so that all is closed.
 #[derive(Debug)]
-pub(super) struct Outside {
+pub(super) struct Shell {
     pub layers: Layers,
 }
 
-impl Outside {
+impl Shell {
     /// Of nothing.
     pub fn new(smooth: Option<&Smooth>) -> Self {
         // Outer faces are a surface that is never divided; no rule counts then.
@@ -106,33 +106,33 @@ mod tests {
     }
 
     /// Follows a net that has changed; how many fine vertices were made anew, which must be as if all were.
-    fn follow(outside: &mut Outside, old: &[[u32; 4]], net: &Net) -> usize {
+    fn follow(shell: &mut Shell, old: &[[u32; 4]], net: &Net) -> usize {
         let smooth = Smooth { scheme: SmoothScheme::Loop, levels: 2 };
-        outside.renumber(old, net.elements());
-        let anew = outside.layers.follow(net.surface().sheet().unwrap(), &net.surface().faces);
-        let mut fresh = Outside::new(Some(&smooth));
+        shell.renumber(old, net.elements());
+        let anew = shell.layers.follow(net.surface().sheet().unwrap(), &net.surface().faces);
+        let mut fresh = Shell::new(Some(&smooth));
         fresh.follow(net.surface());
-        assert_eq!(outside.layers.triangles(), fresh.layers.triangles());
-        assert_eq!(outside.layers.weights(), fresh.layers.weights());
+        assert_eq!(shell.layers.triangles(), fresh.layers.triangles());
+        assert_eq!(shell.layers.weights(), fresh.layers.weights());
         anew
     }
 
     #[test]
     fn nodes_with_other_numbers_are_known_again() {
         let smooth = Smooth { scheme: SmoothScheme::Loop, levels: 2 };
-        let (mut net, mut outside) = (bar(20), Outside::new(Some(&smooth)));
-        let topology = outside.follow(net.surface());
+        let (mut net, mut shell) = (bar(20), Shell::new(Some(&smooth)));
+        let topology = shell.follow(net.surface());
         assert_eq!(topology, Topology { closed: true, pieces: 1, genus: Some(0) });
-        let all = outside.layers.weights().len();
+        let all = shell.layers.weights().len();
         let old = net.elements().to_vec();
-        assert_eq!(follow(&mut outside, &old, &net), 0, "nothing has changed");
+        assert_eq!(follow(&mut shell, &old, &net), 0, "nothing has changed");
         // A node parts, and all get other numbers at once, backwards.
         let groups: Vec<u32> = net.corners(10).iter().map(|&corner| u32::from(corner >= 4 * 60)).collect();
         let born = net.split(10, &groups).unwrap().born;
         let count = net.nodes() as u32;
         let backwards: Vec<u32> = (0..count).rev().collect();
         net.renumber(&backwards, count as usize).unwrap();
-        let made = follow(&mut outside, &old, &net);
+        let made = follow(&mut shell, &old, &net);
         assert!(made > 0 && 2 * made < all, "{made} of {all}");
         // It unites again; the number of the node that is gone goes to the last.
         let old = net.elements().to_vec();
@@ -140,7 +140,7 @@ mod tests {
         net.join(kept, gone).unwrap();
         let numbers: Vec<u32> = (0..count).map(|node| if node == count - 1 { gone } else { node }).collect();
         net.renumber(&numbers, count as usize).unwrap();
-        let made = follow(&mut outside, &old, &net);
+        let made = follow(&mut shell, &old, &net);
         assert!(made > 0 && 2 * made < all, "{made} of {all}");
     }
 }
