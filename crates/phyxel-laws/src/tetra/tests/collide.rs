@@ -221,6 +221,7 @@ fn a_body_at_rest_and_one_that_has_just_cracked_do_not_collide() {
         let place = pile.positions[node as usize];
         assert_eq!(net.split(node, &groups).unwrap().born.len(), 1);
         pile.positions.push(place);
+        pile.homes.push(ANYWHERE);
     }
     pile.elements = net.elements().to_vec();
     pile.points = (0..150).collect();

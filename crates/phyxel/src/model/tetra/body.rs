@@ -46,8 +46,6 @@ pub(super) struct Tetras {
     pub broken: u64,
     /// Nodes that uniting took away since the start.
     pub merged: u64,
-    /// Time for which the nodes of each element do not part, s; none where no element waits.
-    pub waits: Vec<Real>,
     /// Which corners are tied, by the numbers of nodes in the body; found when it is needed.
     #[serde(skip)]
     pub ties: Option<Ties>,
@@ -90,7 +88,6 @@ impl Tetras {
             rounds: 0,
             broken: 0,
             merged: 0,
-            waits: Vec::new(),
             ties: None,
             outside: None,
             shown: Shown::default(),
@@ -223,7 +220,6 @@ impl Tetras {
         let Packed { rest, turns, plastic } = packed;
         (self.rest, self.turns, self.plastic) = (rest, turns, plastic);
         (self.ties, self.outside, self.swiftness) = (None, None, None);
-        self.waits.clear();
         self.shown = Shown::default();
     }
 }

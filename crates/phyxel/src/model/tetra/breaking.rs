@@ -23,7 +23,7 @@ const GRAIN: usize = 512;
 #[derive(Clone, Debug)]
 pub(super) struct Parting {
     /// Its number in the body.
-    pub node: u32,
+    node: u32,
     /// The group of each of its corners, in the order of elements.
     groups: Vec<u32>,
     /// Constraint force over strength of the corner that is pulled hardest.
@@ -68,22 +68,6 @@ impl Tetras {
         Ties::new(elements, run.len()).unwrap_or_default()
     }
 
-    /// Lets time go by for elements that wait.
-    pub fn wait(&mut self, dt: Real) {
-        self.waits.iter_mut().for_each(|wait| *wait -= dt);
-        if self.waits.iter().all(|wait| *wait <= 0.0) {
-            self.waits.clear();
-        }
-    }
-
-    /// Lets elements around nodes that part wait until the rest knows of it.
-    pub fn hold_back(&mut self, elements: &[usize], time: Real) {
-        if !elements.is_empty() {
-            self.waits.resize(self.elements.len(), 0.0);
-        }
-        elements.iter().for_each(|&element| self.waits[element] = time);
-    }
-
     /// Nodes that part if elements on different sides of a plane do, by their middles at rest.
     fn find_cut(&mut self, run: Range<usize>, particles: &Particles, [point, normal]: [Vec3; 2]) -> Vec<Parting> {
         let is_beyond = |element: &[u32; 4]| {
@@ -126,19 +110,14 @@ impl Tetras {
 
 impl Loads<'_> {
     /// Finds nodes that part. Of neighbours only the one that is pulled hardest does: what it lets go of unloads the others, and
-    /// they wait until they have learned of it.
+    /// they need a step to learn of it.
     pub fn find_partings(&self) -> Vec<Parting> {
         let count = self.net.runs[self.body].particles.len();
         let strained = self.find_strained();
         if self.tetras.settings.strength_force.is_none() && !strained.contains(&true) {
             return Vec::new();
         }
-        let waits = |node: usize| {
-            let waits = &self.tetras.waits;
-            !waits.is_empty() && self.places(node).any(|(element, _)| waits[element] > 0.0)
-        };
         let find = |node: usize| match self.tetras.settings.strength_force {
-            _ if waits(node) => None,
             Some(force) => self.part_by_force(node, force),
             None => self.part_by_stress(node, &strained),
         };
@@ -197,11 +176,6 @@ impl Loads<'_> {
         });
         let sum = b + c + d;
         0.5 * (sum + sum.transpose())
-    }
-
-    /// Elements around a node.
-    pub fn elements_around(&self, node: u32) -> Vec<usize> {
-        self.places(node as usize).map(|(element, _)| element).collect()
     }
 
     /// Elements around a node, with what their corners feel.

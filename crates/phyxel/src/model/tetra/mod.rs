@@ -59,9 +59,6 @@ const SAFETY: f64 = 0.8;
 /// Largest damping of the fastest swing that a material's damping may ask for in explicit steps, as a part of critical damping;
 /// more would make steps short.
 const MOST_DAMPING: f64 = 1.0;
-/// Speed of cracks as a part of that of sound in a bar. No crack that opens outruns waves along a surface, a little over half of it
-/// `[FM99]`.
-const CRACK_SPEED: Real = 0.5;
 /// Explicit steps shorter than this are too many, s: the body is stepped implicitly if it is free to choose.
 const SHORTEST_EXPLICIT: f64 = 1e-4;
 
@@ -102,8 +99,6 @@ struct Part {
     implicit: bool,
     /// Whether its matter breaks at all.
     breaks: bool,
-    /// Time that a crack takes for the way from node to node, s.
-    crack_time: Real,
     /// Nodes that part at the end of the step.
     partings: Vec<Parting>,
 }
@@ -195,10 +190,6 @@ impl TetraModel {
                 let (notes, stiffest) = (&part.notes, part.stiffest);
                 let loads = Loads { body: number, net, tetras, material, particles, notes, stiffest };
                 part.partings = loads.find_partings();
-                let around: Vec<usize> =
-                    part.partings.iter().flat_map(|parting| loads.elements_around(parting.node)).collect();
-                tetras.wait(context.dt);
-                tetras.hold_back(&around, part.crack_time);
             }
             if part.damped() {
                 let lost = |i: usize| part.notes.get(i / 8).map_or(0.0, |note| note.lost[i % 8]);
@@ -245,7 +236,6 @@ impl Tetras {
             stable: f64::INFINITY,
             implicit: false,
             breaks: self.may_break(material),
-            crack_time: body.spacing / (CRACK_SPEED * (material.stiffest() / material.density).sqrt()),
             partings: Vec::new(),
         }
     }
