@@ -8,13 +8,13 @@ use crate::step::first_unsound;
 use crate::world::World;
 use glam::Vec3;
 
-/// Parts nodes of tetrahedra that are pulled too hard, and unites those of sticky matter that are pressed into each other. A step that
-/// will be refused changes nothing.
+/// Parts nodes of tetrahedra that are pulled too hard, unites those of sticky matter that are pressed into each other, and makes drops
+/// of what is molten. A step that will be refused changes nothing.
 pub(crate) fn change_topology(world: &mut World) {
-    let is_breaking = tetra(world).is_some_and(|model| model.is_breaking());
+    let Some(model) = world.tetra_model() else { return };
+    let (is_breaking, is_melting) = (model.is_breaking(), model.may_melt());
     let is_sticking = world.scratch.presses.iter().any(|press| press.partner.is_some())
         && world.materials.iter().any(|material| material.sticky.is_some());
-    let is_melting = tetra(world).is_some_and(|model| model.may_melt());
     if !(is_breaking || is_sticking || is_melting) || first_unsound(&world.particles).is_some() {
         return;
     }
@@ -30,41 +30,20 @@ pub(crate) fn change_topology(world: &mut World) {
     }
 }
 
-/// Nodes of molten elements become drops of fluids.
-fn melt(world: &mut World) {
-    let World { models, bodies, materials, particles, .. } = world;
-    let models = models.iter_mut().filter_map(|model| if let Model::Tetra(tetra) = model { Some(tetra) } else { None });
-    let melted: Vec<Melted> = models.map(|tetra| tetra.melt(bodies, materials, particles)).collect();
-    for Melted { gone, mut drops } in melted.into_iter().filter(|melted| !melted.gone.is_empty()) {
-        for drop in &mut drops {
-            let pool = &mut world.bodies[drop.body.0 as usize];
-            drop.sample = pool.born;
-            pool.born += 1;
-        }
-        world.rearrange(|i| gone.binary_search(&(i as u32)).is_err(), &drops);
-    }
-}
-
-fn tetra(world: &mut World) -> Option<&mut TetraModel> {
-    world.models.iter_mut().find_map(|model| if let Model::Tetra(tetra) = model { Some(tetra) } else { None })
+fn tetra(models: &mut [Model]) -> Option<&mut TetraModel> {
+    models.iter_mut().find_map(|model| if let Model::Tetra(tetra) = model { Some(tetra) } else { None })
 }
 
 fn part_nodes(world: &mut World) {
-    let mut newborn = Vec::new();
-    for model in &mut world.models {
-        if let Model::Tetra(tetra) = model {
-            newborn.append(&mut tetra.part_nodes(&world.bodies, &mut world.particles));
-        }
-    }
+    let Some(model) = tetra(&mut world.models) else { return };
+    let newborn = model.part_nodes(&world.bodies, &mut world.particles);
     add_nodes(world, &newborn);
 }
 
 /// Parts a body of tetrahedra along a plane through a point, across a direction, in its own frame at rest.
 pub(crate) fn cut_tetrahedra(world: &mut World, id: BodyId, plane: [Vec3; 2]) {
-    let World { models, bodies, particles, .. } = world;
-    let models = models.iter_mut().filter_map(|model| if let Model::Tetra(tetra) = model { Some(tetra) } else { None });
-    let newborn = models.flat_map(|tetra| tetra.cut(&bodies[id.0 as usize], particles, plane));
-    let newborn: Vec<Particle> = newborn.collect();
+    let Some(model) = tetra(&mut world.models) else { return };
+    let newborn = model.cut(&world.bodies[id.0 as usize], &mut world.particles, plane);
     add_nodes(world, &newborn);
 }
 
@@ -75,10 +54,8 @@ fn add_nodes(world: &mut World, newborn: &[Particle]) {
     }
     newborn.iter().for_each(|particle| world.bodies[particle.body.0 as usize].born += 1);
     world.rearrange(|_| true, newborn);
-    for model in &mut world.models {
-        if let Model::Tetra(tetra) = model {
-            tetra.retie(&world.bodies);
-        }
+    if let Some(model) = tetra(&mut world.models) {
+        model.retie(&world.bodies);
     }
 }
 
@@ -114,7 +91,7 @@ fn take_over(world: &mut World, [into, from]: [BodyId; 2]) {
             (drag.body, drag.sample) = (taker.clone(), first_sample + i as u32 - was.start);
         }
     }
-    if let Some(model) = tetra(world) {
+    if let Some(model) = tetra(&mut world.models) {
         model.take_over([into, from], was.start, first);
     }
     world.rearrange(|i| !was.contains(&(i as u32)), &[]);
@@ -122,15 +99,29 @@ fn take_over(world: &mut World, [into, from]: [BodyId; 2]) {
 
 fn unite_nodes(world: &mut World) {
     let World { models, bodies, materials, particles, scratch, .. } = world;
-    let mut gone = Vec::new();
-    for model in models {
-        if let Model::Tetra(tetra) = model {
-            let pairs = tetra.sticky_pairs(&Stuff { bodies, materials, particles }, &scratch.presses);
-            gone.append(&mut tetra.unite(bodies, particles, pairs));
-        }
+    let Some(model) = tetra(models) else { return };
+    let pairs = model.sticky_pairs(&Stuff { bodies, materials, particles }, &scratch.presses);
+    let gone = model.unite(bodies, particles, pairs);
+    remove(world, gone, &[]);
+}
+
+/// Nodes of molten elements become drops of fluids.
+fn melt(world: &mut World) {
+    let World { models, bodies, materials, particles, .. } = world;
+    let Some(model) = tetra(models) else { return };
+    let Melted { gone, mut drops } = model.melt(bodies, materials, particles);
+    for drop in &mut drops {
+        let pool = &mut bodies[drop.body.0 as usize];
+        drop.sample = pool.born;
+        pool.born += 1;
     }
+    remove(world, gone, &drops);
+}
+
+/// Takes particles out of the store and lets others, body after body, join.
+fn remove(world: &mut World, mut gone: Vec<u32>, newborn: &[Particle]) {
     if !gone.is_empty() {
         gone.sort_unstable();
-        world.rearrange(|i| gone.binary_search(&(i as u32)).is_err(), &[]);
+        world.rearrange(|i| gone.binary_search(&(i as u32)).is_err(), newborn);
     }
 }
