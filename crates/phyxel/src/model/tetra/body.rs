@@ -21,7 +21,8 @@ const GRAIN: usize = 512;
 
 /// A body of tetrahedra.
 ///
-/// Elements stay what they are, in number, order and shape at rest; nodes at their corners may part and unite. All that is kept by
+/// Elements keep their shape at rest; nodes at their corners may part and unite. Elements come only with another body that becomes
+/// one with this, and go only when they melt. All that is kept by
 /// element is in packs of eight, element `8 k` first in pack `k`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Tetras {
