@@ -233,3 +233,25 @@ fn threads_and_resuming_change_no_bit_of_what_touches_and_sticks() {
         assert_eq!(alone, end(2, true, material));
     }
 }
+
+#[test]
+fn heat_passes_by_the_area_in_which_bodies_touch() {
+    let heat = Heat { specific_heat: 1000.0, conductivity: Vec3::splat(1e-6), ..Heat::default() };
+    let mut world = space(Material { heat, ..elastic(1.0e5, 0.3) });
+    let even = |counts: [u32; 3]| Mesh::block(counts, CELL, Cut::Centred, 0.0).body(CELL, explicit());
+    world.add_body(at("large", Vec3::ZERO, even([8, 2, 8]))).unwrap();
+    let place = Vec3::new(0.03, 0.298, 0.02);
+    world.add_body(NewBody { temperature: 100.0, ..at("small", place, even([4, 4, 4])) }).unwrap();
+    let warmth = |world: &World| world.frame().totals.energy.heat;
+    let of_large = |world: &World| -> f64 {
+        let range = world.bodies()[0].particles.clone();
+        range.map(|i| f64::from(world.particles().mass[i as usize]) * world.particles().enthalpy[i as usize]).sum()
+    };
+    let (all, before) = (warmth(&world), of_large(&world));
+    run(&mut world, 1e-5, 1);
+    // 0.4 x 0.4 m2 of the small one, and the 16 nodes of the large one that are in it, each of 0.01 m2 on the mean: half of both.
+    let expected = f64::from(world.settings().contact_conductance) * 0.16 * 100.0 * 1e-5;
+    // Areas in f32, and a gap of temperature that hardly falls in 10 us.
+    assert!(((of_large(&world) - before) / expected - 1.0).abs() < 1e-3, "{} of {expected}", of_large(&world) - before);
+    assert!((warmth(&world) / all - 1.0).abs() < 1e-9);
+}
