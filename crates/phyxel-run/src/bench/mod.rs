@@ -81,7 +81,7 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 17] = [
+pub const ALL: [Benchmark; 18] = [
     Benchmark {
         name: "phyxels-source",
         about: "200 and 400 phyxels under skins of 10,000 and 20,000 vertices, explicit and implicit (the source's table 1)",
@@ -143,6 +143,11 @@ pub const ALL: [Benchmark; 17] = [
         name: "tetra-step",
         about: "explicit and implicit steps of a block of 40,000 tetrahedra (the size of the source's largest)",
         run: tetra::steps,
+    },
+    Benchmark {
+        name: "tetra-contact",
+        about: "the search for contacts of 45,000 tetrahedra in two blocks that are pressed together",
+        run: tetra::contacts,
     },
     Benchmark {
         name: "tetra-surface",

@@ -1,13 +1,13 @@
 //! Benchmarks of tetrahedra.
 
 use super::{BenchError, Measured, Row, time_each};
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::material::{Curve, Material};
 use phyxel::model::continuum::Integration;
 use phyxel::model::{ModelSettings, TetraSettings};
 use phyxel::skin::{Skin, Smooth, SmoothScheme};
-use phyxel::step::{StageTimes, step};
+use phyxel::step::{Stage, StageTimes, step};
 use phyxel::{Settings, World, parallel};
 use phyxel_scene::{BuildOptions, Scene};
 use std::sync::Arc;
@@ -51,13 +51,23 @@ pub(super) fn steps(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), B
     Ok(())
 }
 
+/// A spinning block alone.
 fn block(integration: Integration, damping: f32) -> Result<World, BenchError> {
-    let side = CELLS + 1;
+    let mut world = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() })?;
+    world.add_material(Material { young_modulus: 1e5.into(), damping, ..Material::default() })?;
+    world.add_body(NewBody { spin: Vec3::new(0.0, 1.0, 0.3), ..cube("block", CELLS, integration) })?;
+    Ok(world)
+}
+
+/// A cube of so many cells along each edge.
+fn cube(name: &str, cells: u32, integration: Integration) -> NewBody {
+    let side = cells + 1;
     let node = |x: u32, y: u32, z: u32| x + side * (y + side * z);
     let places = |count: u32| (0..count.pow(3)).map(move |k| [k % count, k / count % count, k / (count * count)]);
     let spacing = 1.0 / CELLS as f32;
-    let samples = places(side).map(|place| Vec3::from_array(place.map(|k| k as f32 * spacing - 0.5))).collect();
-    let elements = places(CELLS).flat_map(|[x, y, z]| {
+    let half = 0.5 * cells as f32;
+    let samples = places(side).map(|place| Vec3::from_array(place.map(|k| (k as f32 - half) * spacing))).collect();
+    let elements = places(cells).flat_map(|[x, y, z]| {
         // Every other cell is mirrored, so that the diagonals of shared faces agree.
         let odd = (x + y + z) % 2;
         let at = |k: u32| node(x + ((k ^ odd) & 1), y + (k >> 1 & 1), z + (k >> 2));
@@ -68,26 +78,46 @@ fn block(integration: Integration, damping: f32) -> Result<World, BenchError> {
         })
     });
     let settings = TetraSettings { elements: Arc::new(elements.collect()), integration, ..TetraSettings::default() };
-    let mut world = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() })?;
-    world.add_material(Material { young_modulus: 1e5.into(), damping, ..Material::default() })?;
-    world.add_body(NewBody {
-        name: "block".into(),
+    NewBody {
+        name: name.into(),
         material: Material::default().name,
         model: ModelSettings::Tetra(settings),
         samples,
         start: None,
-        volume: 1.0,
+        volume: (f64::from(cells) / f64::from(CELLS)).powi(3),
         spacing,
         radius: None,
         pose: Pose::default(),
         velocity: Vec3::ZERO,
-        spin: Vec3::new(0.0, 1.0, 0.3),
+        spin: Vec3::ZERO,
         temperature: 0.0,
         held: Vec::new(),
         self_contact: false,
         skin: Skin::Particles,
-    })?;
-    Ok(world)
+    }
+}
+
+/// The search for contacts of a block of 40,000 tetrahedra with one of 5,000 that is pressed into it by 0.3 cells.
+pub(super) fn contacts(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+    let mut start = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() })?;
+    start.add_material(Material::default())?;
+    start.add_body(cube("block", CELLS, Integration::Explicit))?;
+    let pose = Pose { at: Vec3::new(0.01, 0.735, 0.02), turn: Quat::from_rotation_y(0.3) };
+    start.add_body(NewBody { pose, ..cube("stamp", CELLS / 2, Integration::Explicit) })?;
+    for &threads in threads {
+        let mut world = start.clone();
+        // Nothing moves far in so short a step.
+        let seconds = time_each(&mut world, threads, (3, 50), |world| {
+            let mut times = StageTimes::default();
+            step(world, 1e-7, &mut times)?;
+            Ok(times.seconds(Stage::FindNeighbours))
+        })?;
+        let elements = world.tetra_model().map_or(0, |model| model.elements() as u64);
+        let measured =
+            Measured { name: "tetra-contact", what: "neighbours, a step", threads, published: Some(PUBLISHED) };
+        row(measured.row((elements, "tetrahedron"), seconds, world.state_hash()));
+    }
+    Ok(())
 }
 
 /// Spacing at which the bear of `teddy-arm` has some 50,000 tetrahedra, m.

@@ -237,21 +237,3 @@ fn surfaces_that_are_not_closed_are_refused_and_fans_are_parted() {
     let sheet = Sheet::from_twins(&touching, twins).unwrap();
     assert_eq!(sheet.origin(), [0, 0, 1, 1, 2, 3, 7, 8]);
 }
-
-/// Run with `cargo nextest run --release -p phyxel-laws --run-ignored all tetra::tests::subdivide::pace --no-capture`.
-#[test]
-#[ignore = "measures, and shows nothing else"]
-#[allow(clippy::print_stderr)]
-fn pace() {
-    let triangles = torus(28);
-    for scheme in SCHEMES {
-        let mut best = f64::INFINITY;
-        for _ in 0..20 {
-            let start = std::time::Instant::now();
-            let fine = refine(&Sheet::new(&triangles).unwrap(), scheme, 2);
-            best = best.min(start.elapsed().as_secs_f64());
-            assert_eq!(fine.triangles.len(), 16 * triangles.len());
-        }
-        eprintln!("{scheme:?}: {} triangles from {} in {:.2} ms", 16 * triangles.len(), triangles.len(), 1e3 * best);
-    }
-}
