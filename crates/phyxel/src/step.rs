@@ -204,11 +204,12 @@ fn exert_forces(world: &mut World, context: &StepContext) {
 fn advance_velocities(world: &mut World, context: &StepContext) {
     let particles = &mut world.particles;
     world.scratch.prepare_obstacles(&world.obstacles);
-    let walls = contact::Walls::new(&world.obstacles, &world.scratch.colliders, context);
     let before = &mut world.scratch.velocity_before;
     before.resize(particles.velocity.len(), Vec3::ZERO);
     std::mem::swap(before, &mut particles.velocity);
+    let walls = contact::Walls::new(&world.obstacles, &world.scratch, context);
     for model in &mut world.models {
+        let before = &world.scratch.velocity_before;
         model.advance_velocities(&world.bodies, &world.materials, particles, before, &walls, context);
     }
 }

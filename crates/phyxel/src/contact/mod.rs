@@ -57,7 +57,7 @@ pub(crate) fn resolve_contacts(world: &mut World, context: &StepContext) {
         return;
     }
     let mut spheres = Solver::new(world, pairs.len(), |k| pairs::describe(world, pairs[k], context));
-    let mut faces = Solver::new(world, presses.len(), |k| presses::describe(world, &presses[k], context));
+    let mut faces = Solver::new(world, presses.len(), |k| presses::describe(world, k, context));
     let is_alone = pairs.is_empty() && presses.is_empty();
     // What touches obstacles alone is done in one go; what also touches other bodies takes part in every round.
     let groups = touches.chunk_by(|a, b| a.particle == b.particle);

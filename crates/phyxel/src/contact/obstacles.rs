@@ -2,6 +2,7 @@
 
 use super::bounds::BLOCK;
 use super::pace;
+use super::presses::Press;
 use super::work::{friction_warms, matter};
 use crate::Real;
 use crate::body::Pose;
@@ -11,6 +12,7 @@ use crate::model::ModelKind;
 use crate::obstacle::Obstacle;
 use crate::parallel;
 use crate::particles::Phase;
+use crate::scratch::Scratch;
 use crate::step::StepContext;
 use crate::world::World;
 use glam::{Quat, Vec3};
@@ -57,8 +59,7 @@ struct Moving<'a> {
     still: bool,
     /// Whether its own axes are the world's.
     upright: bool,
-    /// Whether it has no friction, so that fluids slip along it.
-    slips: bool,
+    friction: Friction,
 }
 
 /// Forms of all obstacles, ready for questions.
@@ -82,9 +83,10 @@ impl Moving<'_> {
     }
 }
 
-/// Obstacles as models see them that press on walls.
+/// What is in the way of models that press on it: obstacles, and nodes of tetrahedra that are inside others.
 pub(crate) struct Walls<'a> {
     obstacles: Vec<Moving<'a>>,
+    pub presses: &'a [Press],
     dt: Real,
 }
 
@@ -95,8 +97,9 @@ pub(crate) struct NearWalls<'a> {
 }
 
 impl<'a> Walls<'a> {
-    pub fn new(obstacles: &'a [Obstacle], colliders: &'a [Option<Collider>], context: &StepContext) -> Self {
-        Self { obstacles: moving_obstacles(obstacles, colliders, context), dt: context.dt }
+    pub fn new(obstacles: &'a [Obstacle], scratch: &'a Scratch, context: &StepContext) -> Self {
+        let obstacles = moving_obstacles(obstacles, &scratch.colliders, context);
+        Self { obstacles, presses: &scratch.presses, dt: context.dt }
     }
 
     /// Obstacles within reach of the box between two corners.
@@ -108,11 +111,11 @@ impl<'a> Walls<'a> {
 }
 
 impl NearWalls<'_> {
-    /// Calls `look` with each surface within reach of a point, its velocity (m/s), and whether fluids slip along it.
-    pub fn visit(&self, point: Vec3, reach: Real, mut look: impl FnMut(Nearness, Vec3, bool)) {
+    /// Calls `look` with each surface within reach of a point, its velocity (m/s) and its friction.
+    pub fn visit(&self, point: Vec3, reach: Real, mut look: impl FnMut(Nearness, Vec3, Friction)) {
         for obstacle in &self.obstacles {
             if let Some(near) = obstacle.nearness(point, reach) {
-                look(near, obstacle.velocity_at(point, self.dt), obstacle.slips);
+                look(near, obstacle.velocity_at(point, self.dt), obstacle.friction);
             }
         }
     }
@@ -136,7 +139,7 @@ fn moving_obstacles<'a>(
                 end,
                 still: start == end,
                 upright: start.turn == Quat::IDENTITY,
-                slips: obstacle.friction == Friction::NONE,
+                friction: obstacle.friction,
             })
         })
         .collect()

@@ -229,7 +229,8 @@ fn choose_elements(solid: &Solid, position: &[Vec3], pieces: &[Piece]) -> Vec<u3
 }
 
 /// What a node and the face that it is to go back through want of each other.
-pub(super) fn describe(world: &World, press: &Press, context: &StepContext) -> Meeting<4> {
+pub(super) fn describe(world: &World, number: usize, context: &StepContext) -> Meeting<4> {
+    let press = &world.scratch.presses[number];
     let [a, b, c] = press.face;
     let [p, q, r] = press.parts;
     let before = |i: u32| world.scratch.velocity_before[i as usize];
@@ -237,5 +238,9 @@ pub(super) fn describe(world: &World, press: &Press, context: &StepContext) -> M
     let touch = Touch::new(press.normal, -press.depth, velocity);
     let surface = surface_between(world, [press.node, a]);
     let pace = pace(context, world.particles.radius[press.node as usize]);
-    Meeting::new(world, [press.node, a, b, c], [1.0, -p, -q, -r], touch, surface, pace)
+    let meeting = Meeting::new(world, [press.node, a, b, c], [1.0, -p, -q, -r], touch, surface, pace);
+    match world.tetra_model().and_then(|model| model.push_given(number)) {
+        Some(given) => meeting.after(given),
+        None => meeting,
+    }
 }

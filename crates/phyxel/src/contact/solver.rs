@@ -23,6 +23,8 @@ pub(super) struct Meeting<const N: usize> {
     pace: Pace,
     /// Inverse of the sum of inverse masses, kg.
     mass: Real,
+    /// Momentum that the model has given the first already, kg m/s.
+    given: Vec3,
 }
 
 impl<const N: usize> Meeting<N> {
@@ -41,7 +43,12 @@ impl<const N: usize> Meeting<N> {
         };
         let sum: Real = (0..N).map(inverse).sum();
         let mass = if sum > 0.0 { 1.0 / sum } else { 0.0 };
-        Self { particles, parts, places: [0; N], touch, surface, pace, mass }
+        Self { particles, parts, places: [0; N], touch, surface, pace, mass, given: Vec3::ZERO }
+    }
+
+    /// After the model has given the first this momentum, friction included, kg m/s.
+    pub fn after(self, given: Vec3) -> Self {
+        Self { given, surface: Surface { static_friction: 0.0, kinetic_friction: 0.0, ..self.surface }, ..self }
     }
 
     /// The first relative to the others.
@@ -70,7 +77,8 @@ impl<const N: usize> Solver<N> {
         let mut meetings = parallel::map(count, GRAIN, describe);
         let mut counts = vec![0u32; if count == 0 { 0 } else { world.particles.len() }];
         meetings.iter().flat_map(|meeting| meeting.particles).for_each(|i| counts[i as usize] += 1);
-        let exchanged = if friction_warms(world) { vec![Vec3::ZERO; count] } else { Vec::new() };
+        let given = meetings.iter().map(|meeting| meeting.given);
+        let exchanged = if friction_warms(world) { given.collect() } else { Vec::new() };
         let (mut touched, mut start, mut next) = (Vec::new(), vec![0], Vec::new());
         // From here on `counts` holds the place of each touched particle.
         for (i, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {

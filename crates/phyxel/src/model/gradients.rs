@@ -20,6 +20,8 @@ pub(super) struct Equations<M, G> {
     pub guide: G,
     /// What was left at the start of a search before, in which less was known; nothing without.
     pub before: f64,
+    /// What is left at the start of this one, if only a part of that is what it is measured by.
+    pub part: Option<f64>,
     /// What may be left whatever there was.
     pub least: f64,
 }
@@ -27,7 +29,7 @@ pub(super) struct Equations<M, G> {
 /// How a search went.
 pub(super) struct Search {
     pub rounds: u32,
-    /// What was left at its start.
+    /// What was left at its start, as far as that counts.
     pub start: f64,
 }
 
@@ -40,8 +42,8 @@ impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M
         (self.guide)(&left, &mut better);
         let mut way = better.clone();
         let mut size = dot(&left, &better);
-        let start = size;
-        let wanted = self.least.max(TOLERANCE * TOLERANCE * size.max(self.before));
+        let start = self.part.unwrap_or(size);
+        let wanted = self.least.max(TOLERANCE * TOLERANCE * start.max(self.before));
         let mut rounds = 0;
         while size > wanted && size.is_finite() && rounds < MOST_ROUNDS {
             rounds += 1;
@@ -67,7 +69,8 @@ impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M
     }
 }
 
-fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
+/// The sum of products.
+pub(super) fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
     let parts = parallel::map_ranges(a.len(), GRAIN, |range| {
         a[range.clone()].iter().zip(&b[range]).map(|(a, b)| a.as_dvec3().dot(b.as_dvec3())).sum::<f64>()
     });

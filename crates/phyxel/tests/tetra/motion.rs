@@ -269,9 +269,8 @@ fn friction_holds_a_stiff_block_on_a_slope_and_lets_it_slide_on_a_steeper_one() 
         let gone = position(&world, 0).x;
         // Down the slope with g (sin - 0.6 cos) for a second.
         let expected = if slides { 0.5 * 9.81 * (sin - 0.6 * cos) } else { 0.0 };
-        // In a step friction takes no more than the motion of the lowest nodes, a twelfth of the mass: up to 12 g dt = 0.1 m/s it is
-        // weaker than it should be, and the block comes farther by less than that in a second.
-        assert!((gone - expected).abs() < 0.05, "{degrees} degrees: {gone} m, {expected} m expected");
+        // Where it slides, a push may have changed by a tenth since friction was found for it, up and down; a percent of the way.
+        assert!((gone - expected).abs() < 0.01, "{degrees} degrees: {gone} m, {expected} m expected");
     }
 }
 

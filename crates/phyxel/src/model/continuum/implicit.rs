@@ -64,7 +64,8 @@ impl Field {
                 (first..).zip(better).for_each(|(i, better)| *better = blocks[i] * left[i]);
             });
         };
-        let Search { rounds, .. } = Equations { multiply, guide, before: 0.0, least: 0.0 }.solve(left, &mut solution);
+        let Search { rounds, .. } =
+            Equations { multiply, guide, before: 0.0, part: None, least: 0.0 }.solve(left, &mut solution);
         (solution, rounds)
     }
 

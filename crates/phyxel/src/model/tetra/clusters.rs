@@ -2,14 +2,16 @@
 //!
 //! Conjugate gradients that are guided by single nodes carry news by one element a round; stiff bodies take hundreds of rounds. Here
 //! the moves and turns of clusters, six unknowns each, make a small system (the large one, seen through them), which is solved
-//! exactly; its solution is added to that of single nodes.
+//! exactly; its solution is added to that of single nodes. Bodies that press on each other have one such system.
 
+use super::holds::Hold;
 use super::matrix::Matrix;
 use super::pattern::{Cluster, longest_axis};
 use super::walls::Freedom;
 use crate::Real;
 use crate::parallel;
 use glam::{Mat3A, Vec3, Vec3A};
+use std::ops::Range;
 
 /// Rows per task.
 const GRAIN: usize = 512;
@@ -19,16 +21,24 @@ const SIX: usize = 6;
 /// clusters have (one node does not turn).
 const FIRM: f64 = 1e-6;
 
-/// About the inverse of a matrix.
+/// About the inverse of the matrix of a system of bodies, whose rows follow each other.
 pub(super) struct Guide<'a> {
+    parts: Vec<Part<'a>>,
+    factor: Factor,
+}
+
+/// A body of it.
+pub(super) struct Part<'a> {
     matrix: &'a Matrix,
+    rows: Range<usize>,
+    /// First of its clusters among all.
+    first_cluster: usize,
     /// How nodes may move, by row.
     freedom: &'a [Freedom],
     /// Of the blocks on the diagonal, by row.
     inverses: Vec<Mat3A>,
     /// From the middles of clusters to their nodes, in parts of the largest cluster, by row.
     arms: Vec<Vec3A>,
-    factor: Factor,
 }
 
 /// The lower factor of a symmetric matrix, each row from its first number that is not 0 to the diagonal, whose inverse it has.
@@ -40,17 +50,89 @@ struct Factor {
 }
 
 impl<'a> Guide<'a> {
-    /// For nodes at these places, m.
-    pub fn new(matrix: &'a Matrix, freedom: &'a [Freedom], points: &[Vec3]) -> Self {
-        let arms = find_arms(&matrix.pattern.clusters, points);
-        let mut guide = Self { matrix, freedom, inverses: matrix.inverses(freedom), arms, factor: Factor::default() };
-        let clusters = &matrix.pattern.clusters;
-        let rows = parallel::map(clusters.len(), 1, |number| guide.rows_of(number));
-        let firsts = clusters.iter().flat_map(|cluster| [SIX * cluster.first; SIX]);
-        guide.factor = Factor::new(firsts.collect(), rows.into_iter().flatten().collect());
+    /// Of bodies: for each its matrix, rows among all and where nodes are, m, by its rows; and of touches between rows.
+    pub fn new(bodies: Vec<(&'a Matrix, Range<usize>, Vec<Vec3>)>, freedom: &'a [Freedom], holds: &[Hold]) -> Self {
+        let mut extra = vec![Mat3A::ZERO; if holds.is_empty() { 0 } else { freedom.len() }];
+        for hold in holds {
+            hold.nodes.into_iter().zip(hold.own()).for_each(|(row, own)| extra[row] += own);
+        }
+        let mut clusters = 0;
+        let parts = bodies.into_iter().map(|(matrix, rows, points)| {
+            let freedom = &freedom[rows.clone()];
+            let inverses = matrix.inverses(freedom, extra.get(rows.clone()).unwrap_or(&[]));
+            let first_cluster = clusters;
+            clusters += matrix.pattern.clusters.len();
+            let arms = find_arms(&matrix.pattern.clusters, &points);
+            Part { matrix, rows, first_cluster, freedom, inverses, arms }
+        });
+        let mut guide = Self { parts: parts.collect(), factor: Factor::default() };
+        guide.factor = guide.factorize(holds);
         guide
     }
 
+    fn factorize(&self, holds: &[Hold]) -> Factor {
+        let own = self.parts.iter().flat_map(|part| {
+            let clusters = &part.matrix.pattern.clusters;
+            let rows = parallel::map(clusters.len(), 1, |number| part.rows_of(number));
+            rows.into_iter().zip(clusters).map(|(rows, cluster)| (part.first_cluster + cluster.first, rows))
+        });
+        let (mut firsts, mut rows): (Vec<usize>, Vec<[Vec<f64>; SIX]>) = own.unzip();
+        for hold in holds {
+            let ends = hold.nodes.map(|row| self.end_of(row));
+            let first = ends.iter().map(|end| end.cluster).min().unwrap_or(0);
+            for end in &ends {
+                // Rows reach back to the first cluster of the touch.
+                let missing = firsts[end.cluster].saturating_sub(first);
+                if missing > 0 {
+                    firsts[end.cluster] = first;
+                    rows[end.cluster].iter_mut().for_each(|row| drop(row.splice(0..0, vec![0.0; SIX * missing])));
+                }
+            }
+            for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
+                let [row, column] = [&ends[a], &ends[b]];
+                if row.cluster < column.cluster {
+                    continue;
+                }
+                let mut seen = Seen::NOTHING;
+                seen.add(row.arm, &row.freedom.both(&hold.block(a, b), &column.freedom), column.arm);
+                let start = SIX * (column.cluster - firsts[row.cluster]);
+                for (i, row) in rows[row.cluster].iter_mut().enumerate() {
+                    row[start..].iter_mut().take(SIX).enumerate().for_each(|(j, sum)| *sum += seen.at(i, j));
+                }
+            }
+        }
+        let firsts = firsts.into_iter().flat_map(|first| [SIX * first; SIX]);
+        Factor::new(firsts.collect(), rows.into_iter().flatten().collect())
+    }
+
+    /// Where a row is.
+    fn end_of(&self, row: usize) -> End {
+        let part = &self.parts[self.parts.partition_point(|part| part.rows.end <= row)];
+        let own = row - part.rows.start;
+        let cluster = part.first_cluster + part.matrix.pattern.cluster_of[own] as usize;
+        End { cluster, arm: part.arms[own], freedom: part.freedom[own] }
+    }
+
+    /// Multiplies the guide.
+    pub fn multiply(&self, left: &[Vec3], better: &mut [Vec3]) {
+        let pushes = self.parts.iter().flat_map(|part| part.pushes(&left[part.rows.clone()]));
+        let mut moves: Vec<Real> = pushes.flatten().flatten().collect();
+        self.factor.solve(&mut moves);
+        for part in &self.parts {
+            let first = SIX * part.first_cluster;
+            part.follow(&moves[first..], &left[part.rows.clone()], &mut better[part.rows.clone()]);
+        }
+    }
+}
+
+/// A row that touches.
+struct End {
+    cluster: usize,
+    arm: Vec3A,
+    freedom: Freedom,
+}
+
+impl Part<'_> {
     /// The six rows of a cluster in the small system, each from the first column to the diagonal.
     fn rows_of(&self, number: usize) -> [Vec<f64>; SIX] {
         let pattern = &self.matrix.pattern;
@@ -81,10 +163,10 @@ impl<'a> Guide<'a> {
         })
     }
 
-    /// Multiplies the guide.
-    pub fn multiply(&self, left: &[Vec3], better: &mut [Vec3]) {
+    /// What is left for the moves and turns of each cluster.
+    fn pushes(&self, left: &[Vec3]) -> Vec<[[Real; 3]; 2]> {
         let pattern = &self.matrix.pattern;
-        let pushes = parallel::map(pattern.clusters.len(), 1, |number| {
+        parallel::map(pattern.clusters.len(), 1, |number| {
             let (mut push, mut twist) = (Vec3A::ZERO, Vec3A::ZERO);
             for row in pattern.clusters[number].rows.clone() {
                 let left = Vec3A::from(left[row]);
@@ -92,9 +174,12 @@ impl<'a> Guide<'a> {
                 twist += self.arms[row].cross(left);
             }
             [push.to_array(), twist.to_array()]
-        });
-        let mut moves: Vec<Real> = pushes.as_flattened().as_flattened().to_vec();
-        self.factor.solve(&mut moves);
+        })
+    }
+
+    /// Moves nodes with their clusters and each alone.
+    fn follow(&self, moves: &[Real], left: &[Vec3], better: &mut [Vec3]) {
+        let pattern = &self.matrix.pattern;
         parallel::for_each_chunk(better, GRAIN, |first, better| {
             for (row, better) in (first..).zip(better) {
                 let cluster = SIX * pattern.cluster_of[row] as usize;

@@ -1,30 +1,39 @@
 //! Backward Euler: velocities at the end of a step, by conjugate gradients.
 //!
 //! `(M + dt a M + (dt^2 + dt b) K) v' = M v + dt (f + M g)` with the stiffness `K` of the rotations at the start of the step, which is
-//! symmetric and positive whatever the stress, and Rayleigh's damping `a`, `b`.
+//! symmetric and positive whatever the stress, and Rayleigh's damping `a`, `b`. Bodies that press on each other are one such system, to
+//! which each touch adds a firm resistance.
 
 use super::body::Tetras;
 use super::clusters::Guide;
+use super::grip::{Court, Verdict};
+use super::holds::Hold;
 use super::matrix::Matrix;
 use super::net::{GRAIN, Matters, Net};
 use super::pattern::Pattern;
 use super::walls::{AtWall, Freedom};
 use crate::Real;
-use crate::model::gradients::{Equations, Search};
+use crate::model::gradients::{Equations, Search, dot};
 use crate::parallel;
+use crate::particles::Flags;
 use glam::{DVec3, Vec3, Vec4};
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::tetra::{Blocks, blocks};
+use std::ops::Range;
 
-/// How often velocities are looked for with walls at most.
-const TRIES: u32 = 4;
+/// How often velocities are looked for with walls and other bodies at most.
+const TRIES: u32 = 6;
 
-/// What a step starts from.
-pub(super) struct Start<'a> {
+/// A body of a system, and what its step starts from.
+pub(super) struct Member<'a> {
+    pub body: usize,
+    pub tetras: &'a Tetras,
+    pub matters: Matters<'a>,
     pub velocities: &'a [Vec3],
     /// At the start of the step, without damping, N.
     pub forces: &'a [Vec3],
     pub masses: &'a [Real],
+    pub flags: &'a [Flags],
     /// Where nodes are at rest, m.
     pub rest: &'a [Vec3],
     pub gravity: Vec3,
@@ -35,33 +44,118 @@ pub(super) struct Start<'a> {
     pub far: Real,
 }
 
-/// What a step ends with.
+impl Member<'_> {
+    fn held(&self, i: usize) -> bool {
+        self.flags[i].has(Flags::HELD)
+    }
+
+    /// What stiffness is multiplied with, s2.
+    fn stiff(&self) -> Real {
+        self.dt * (self.dt + self.matters.matter.damping)
+    }
+
+    /// What masses are multiplied with.
+    fn heavy(&self) -> Real {
+        1.0 + self.dt * self.drag
+    }
+
+    /// Momentum that is known, kg m/s.
+    fn right(&self, i: usize) -> Vec3 {
+        self.masses[i] * (self.velocities[i] + self.gravity * self.dt) + self.forces[i] * self.dt
+    }
+
+    /// Velocities to start the search from.
+    fn guess(&self) -> impl Iterator<Item = Vec3> {
+        // What is held hardly falls, and a guess that tears at it would have to be solved the better.
+        let is_held = (0..self.masses.len()).any(|i| self.held(i));
+        let fall = if is_held { Vec3::ZERO } else { self.gravity * self.dt };
+        self.velocities.iter().map(move |velocity| *velocity + fall)
+    }
+}
+
+/// What a step ends with; nodes are those of all members, one after the other.
 pub(super) struct End {
     pub velocities: Vec<Vec3>,
+    /// Presses and the momentum that each gave its node, kg m/s.
+    pub pushes: Vec<(usize, Vec3)>,
     pub rounds: u32,
 }
 
-/// The system of a body.
+/// What stops nodes.
+struct Stops {
+    /// By node.
+    walls: Vec<Option<AtWall>>,
+    freedom: Vec<Freedom>,
+    holds: Vec<Hold>,
+}
+
+impl Stops {
+    fn is_empty(&self) -> bool {
+        self.holds.is_empty() && self.walls.iter().all(Option::is_none)
+    }
+
+    /// Lets go of what would have to pull and lets slide what would have to hold too much, with the momentum that each wall would have to give
+    /// beside friction; whether anything is new.
+    fn follow(&mut self, velocities: &[Vec3], push: &[Vec3]) -> bool {
+        let mut is_new = false;
+        for (i, at) in
+            self.walls.iter_mut().enumerate().filter(|(i, wall)| wall.is_some_and(|wall| wall.pulls(push[*i])))
+        {
+            (*at, self.freedom[i], is_new) = (None, Freedom::Free, true);
+        }
+        self.holds.iter_mut().for_each(|hold| is_new |= hold.follow(velocities));
+        let at_wall = |i: usize, wall: &Option<AtWall>| wall.map(|wall| wall.judge(push[i], velocities[i]));
+        let at_walls: Vec<Option<Verdict>> = self.walls.iter().enumerate().map(|(i, wall)| at_wall(i, wall)).collect();
+        let at_holds: Vec<Option<Verdict>> = self.holds.iter().map(|hold| hold.judge(velocities)).collect();
+        let mut court = Court::default();
+        at_walls.iter().chain(&at_holds).flatten().for_each(|verdict| court.hear(verdict));
+        let decide = |verdict: Option<Verdict>| verdict.and_then(|verdict| court.decide(&verdict));
+        let walls =
+            self.walls.iter_mut().zip(at_walls).filter_map(|(wall, verdict)| Some((&mut wall.as_mut()?.grip, verdict)));
+        let holds = self.holds.iter_mut().zip(at_holds).map(|(hold, verdict)| (&mut hold.grip, verdict));
+        for (grip, next) in walls.chain(holds).filter_map(|(grip, verdict)| Some((grip, decide(verdict)?))) {
+            (*grip, is_new) = (next, true);
+        }
+        is_new
+    }
+}
+
+/// A system of bodies.
 struct System<'a> {
-    body: usize,
-    tetras: &'a Tetras,
-    matters: &'a Matters<'a>,
-    start: &'a Start<'a>,
-    /// What stiffness is multiplied with, s2.
-    stiff: Real,
-    /// What masses are multiplied with.
-    heavy: Real,
+    members: &'a [Member<'a>],
+    matrices: Vec<Matrix>,
+    /// Nodes of each member among all.
+    nodes: Vec<Range<usize>>,
+    right: Vec<Vec3>,
 }
 
 impl System<'_> {
-    /// Shifts velocities of a body that nothing holds, so that it has the momentum that it should have: elements push none as a whole,
-    /// whatever is left of the right side.
-    fn keep_momentum(&self, right: &[Vec3], velocities: &mut [Vec3]) {
+    fn parts(&self) -> impl Iterator<Item = (&Member<'_>, &Matrix, Range<usize>)> {
+        self.members
+            .iter()
+            .zip(&self.matrices)
+            .zip(&self.nodes)
+            .map(|((member, matrix), nodes)| (member, matrix, nodes.clone()))
+    }
+
+    /// Nodes in the order of rows.
+    fn order(&self) -> Vec<u32> {
+        let parts = self.parts();
+        parts
+            .flat_map(|(_, matrix, nodes)| matrix.pattern.order.iter().map(move |&node| nodes.start as u32 + node))
+            .collect()
+    }
+
+    /// Shifts velocities of bodies that nothing outside holds, so that they have the momentum that they should have: neither elements nor
+    /// touches push as a whole, whatever is left of the right side.
+    fn keep_momentum(&self, velocities: &mut [Vec3]) {
         let (mut missing, mut mass) = (DVec3::ZERO, 0.0);
-        for (i, right) in right.iter().enumerate() {
-            let own = f64::from(self.heavy * self.start.masses[i]);
-            missing += right.as_dvec3() - velocities[i].as_dvec3() * own;
-            mass += own;
+        for (member, _, nodes) in self.parts() {
+            for (i, node) in nodes.enumerate() {
+                let own = f64::from(member.heavy() * member.masses[i]);
+                missing += self.right[node].as_dvec3() - velocities[node].as_dvec3() * own;
+                mass += own;
+            }
         }
         let shift = (missing / mass).as_vec3();
         velocities.iter_mut().for_each(|velocity| *velocity += shift);
@@ -71,143 +165,195 @@ impl System<'_> {
 impl Net {
     /// Velocities at the end of a step from where [`place`](Self::place) has put the nodes; those that are held stay as they are.
     ///
-    /// Nodes that would go into a wall are told by `find_walls`. They are stopped, and velocities looked for again, until every wall
-    /// pushes. What walls do is put on the velocities of these nodes alone, into the wall: so contact finds it there, takes just
-    /// that away and has the right friction. (Left to contact alone, the lightest nodes would carry the body by going far
-    /// ahead of it.)
+    /// Nodes that are in other members are told by `find_holds`, from the matrices of all; they are pushed out. Nodes that would go into a wall
+    /// are told by `find_walls`. They are stopped, and velocities looked for again, until all that stops pushes. What walls do is put on
+    /// the velocities of these nodes alone, into the wall: so contact finds it there, takes just that away and has the right friction.
+    /// (Left to contact alone, the lightest nodes would carry the body by going far ahead of it.)
     pub fn solve(
         &mut self,
-        (body, tetras): (usize, &Tetras),
-        matters: &Matters,
-        start: &Start,
-        held: impl Fn(usize) -> bool + Sync,
+        members: &[Member],
+        find_holds: impl FnOnce(&[Matrix]) -> Vec<Hold>,
         find_walls: impl FnOnce(&[Vec3]) -> Vec<Option<AtWall>>,
     ) -> End {
-        let count = start.masses.len();
-        let stiff = start.dt * (start.dt + matters.matter.damping);
-        let system = System { body, tetras, matters, start, stiff, heavy: 1.0 + start.dt * start.drag };
-        let matrix = self.take_matrix(&system);
-        let fall = start.gravity * start.dt;
-        // What is held hardly falls, and a guess that tears at it would have to be solved the better.
-        let guess = if (0..count).any(&held) { Vec3::ZERO } else { fall };
-        let right = |i: usize| start.masses[i] * (start.velocities[i] + fall) + start.forces[i] * start.dt;
-        let mut solution: Vec<Vec3> = start.velocities.iter().map(|velocity| *velocity + guess).collect();
-        let right: Vec<Vec3> = (0..count).map(right).collect();
-        let mut freedom: Vec<Freedom> =
-            (0..count).map(|i| if held(i) { Freedom::Held } else { Freedom::Free }).collect();
-        let Search { mut rounds, start: before } =
-            self.better(&system, &matrix, &freedom, (&right, 0.0), &mut solution);
-        let mut walls = find_walls(&solution);
-        walls.iter_mut().enumerate().filter(|(i, _)| held(*i)).for_each(|(_, wall)| *wall = None);
-        if walls.iter().any(Option::is_some) {
-            solution.copy_from_slice(start.velocities);
+        let matrices: Vec<Matrix> = members.iter().map(|member| self.take_matrix(member)).collect();
+        let mut count = 0;
+        let nodes = members.iter().map(|member| {
+            let first = count;
+            count += member.masses.len();
+            first..count
+        });
+        let nodes = nodes.collect();
+        let all = || members.iter().flat_map(|member| (0..member.masses.len()).map(move |i| (member, i)));
+        let right = all().map(|(member, i)| member.right(i)).collect();
+        let system = System { members, matrices, nodes, right };
+        let mut solution: Vec<Vec3> = members.iter().flat_map(Member::guess).collect();
+        let freedom = all().map(|(member, i)| if member.held(i) { Freedom::Held } else { Freedom::Free });
+        let holds = find_holds(&system.matrices);
+        if !holds.is_empty() {
+            // What lies on others does not fall.
+            solution = all().map(|(member, i)| member.velocities[i]).collect();
+        }
+        let mut stops = Stops { walls: vec![None; count], freedom: freedom.collect(), holds };
+        let Search { mut rounds, start: before } = self.better(&system, &stops, 0.0, &mut solution);
+        stops.walls = find_walls(&solution);
+        for (wall, (member, i)) in stops.walls.iter_mut().zip(all()) {
+            *wall = wall.filter(|_| !member.held(i));
+        }
+        if stops.walls.iter().any(Option::is_some) {
+            solution = all().map(|(member, i)| member.velocities[i]).collect();
+        } else if !stops.follow(&solution, &[]) {
+            return self.end(system, stops, solution, rounds);
         }
         for _ in 0..TRIES {
-            if walls.iter().all(Option::is_none) {
+            if stops.is_empty() {
                 break;
             }
-            for (i, wall) in walls.iter().enumerate().filter_map(|(i, wall)| Some((i, wall.as_ref()?))) {
+            for (i, wall) in stops.walls.iter().enumerate().filter_map(|(i, wall)| Some((i, wall.as_ref()?))) {
                 solution[i] = wall.stopped(solution[i]);
-                freedom[i] = Freedom::at(wall);
+                stops.freedom[i] = wall.freedom();
             }
-            rounds += self.better(&system, &matrix, &freedom, (&right, before), &mut solution).rounds;
-            let push = self.pushes(&system, &right, &solution);
-            let pulled = |i: &usize| walls[*i].is_some_and(|wall| wall.pulls(push[*i]));
-            let pulled: Vec<usize> = (0..walls.len()).filter(pulled).collect();
-            if pulled.is_empty() {
+            rounds += self.better(&system, &stops, before, &mut solution).rounds;
+            let push = self.pushes(&system, &stops, &solution);
+            if !stops.follow(&solution, &push) {
                 break;
             }
-            pulled.into_iter().for_each(|i| (walls[i], freedom[i]) = (None, Freedom::Free));
         }
-        if walls.iter().any(Option::is_some) {
-            let push = self.pushes(&system, &right, &solution);
-            for (i, wall) in walls.iter().enumerate() {
-                let push = push[i] / start.masses[i];
-                solution[i] = wall.map_or(solution[i], |wall| wall.pressed(solution[i], push, start.far / start.dt));
+        self.end(system, stops, solution, rounds)
+    }
+
+    /// Puts what walls do on velocities.
+    fn end(&mut self, system: System, stops: Stops, mut solution: Vec<Vec3>, rounds: u32) -> End {
+        let pushes =
+            stops.holds.iter().filter(|hold| !hold.is_open).map(|hold| (hold.press, hold.push(&solution))).collect();
+        if stops.walls.iter().any(Option::is_some) {
+            let push = self.pushes(&system, &stops, &solution);
+            for (member, _, nodes) in system.parts() {
+                for (i, node) in nodes.enumerate() {
+                    let Some(wall) = stops.walls[node] else { continue };
+                    let (mass, most) = (member.masses[i], member.far / member.dt);
+                    solution[node] = wall.pressed(solution[node], push[node] / mass, mass, most);
+                }
             }
         }
-        self.matrices[body] = Some(matrix);
-        End { velocities: solution, rounds }
+        for (member, matrix) in system.members.iter().zip(system.matrices) {
+            self.matrices[member.body] = Some(matrix);
+        }
+        End { velocities: solution, pushes, rounds }
     }
 
     /// Betters velocities of nodes that may move so until they solve a system.
     ///
-    /// The matrix has no more than the digits of its diagonal, in which the inertia of a very stiff body is lost. Its elements, of which
+    /// A matrix has no more than the digits of its diagonal, in which the inertia of a very stiff body is lost. Its elements, of which
     /// none pushes it as a whole, are asked there instead; that takes longer.
-    fn better(
-        &mut self,
-        system: &System,
-        matrix: &Matrix,
-        freedom: &[Freedom],
-        (right, before): (&[Vec3], f64),
-        solution: &mut [Vec3],
-    ) -> Search {
-        let order = &matrix.pattern.order;
-        let freedom: Vec<Freedom> = order.iter().map(|&node| freedom[node as usize]).collect();
-        let points = self.points_of(system.body);
-        let points = order.iter().map(|&node| Vec4::from_array(points[node as usize]).truncate());
-        let guide = Guide::new(matrix, &freedom, &points.collect::<Vec<_>>());
-        // Velocities are not known better than by their rounding.
-        let energy = |i: usize| f64::from(system.start.masses[i] * solution[i].length_squared());
-        let least = f64::from(Real::EPSILON).powi(2) * (0..solution.len()).map(energy).sum::<f64>();
-        let product = self.multiply(system, solution);
-        let left = (0..).zip(order).map(|(row, &node): (usize, _)| {
-            let node = node as usize;
-            freedom[row].of(right[node] - product[node])
+    fn better(&mut self, system: &System, stops: &Stops, before: f64, solution: &mut [Vec3]) -> Search {
+        let order = system.order();
+        let freedom: Vec<Freedom> = order.iter().map(|&node| stops.freedom[node as usize]).collect();
+        let holds = by_row(&stops.holds, &order);
+        let bodies = system.parts().map(|(member, matrix, rows)| {
+            let points = self.points_of(member.body);
+            let points = matrix.pattern.order.iter().map(|&node| Vec4::from_array(points[node as usize]).truncate());
+            (matrix, rows, points.collect())
         });
-        let (left, mut change) = (left.collect(), vec![Vec3::ZERO; order.len()]);
+        let guide = Guide::new(bodies.collect(), &freedom, &holds);
+        // Velocities are not known better than by their rounding.
+        let energy: f64 = system
+            .parts()
+            .flat_map(|(member, _, nodes)| member.masses.iter().zip(&solution[nodes]))
+            .map(|(mass, velocity)| f64::from(mass * velocity.length_squared()))
+            .sum();
+        let least = f64::from(Real::EPSILON).powi(2) * energy;
+        let missing = self.pushes(system, stops, solution);
+        let left: Vec<Vec3> =
+            freedom.iter().zip(&order).map(|(freedom, &node)| freedom.of(-missing[node as usize])).collect();
+        // Velocities that are wrong at touches, which are firm, leave so much that a small part of it would still be too much.
+        let part = (!holds.is_empty()).then(|| {
+            let mut left = left.clone();
+            for (hold, by_row) in stops.holds.iter().zip(&holds) {
+                let given = hold.pushes(solution);
+                by_row.nodes.into_iter().zip(given).for_each(|(row, given)| left[row] -= freedom[row].of(given));
+            }
+            let mut better = vec![Vec3::ZERO; left.len()];
+            guide.multiply(&left, &mut better);
+            dot(&left, &better)
+        });
+        let mut change = vec![Vec3::ZERO; order.len()];
         let (mut room, mut by_node) = (Vec::new(), vec![Vec3::ZERO; order.len()]);
         let multiply = |x: &[Vec3], product: &mut [Vec3]| {
-            if !matrix.is_rough {
-                return matrix.multiply(&freedom, x, product, &mut room);
+            for (member, matrix, rows) in system.parts() {
+                let (freedom, x, product) = (&freedom[rows.clone()], &x[rows.clone()], &mut product[rows.clone()]);
+                if !matrix.is_rough {
+                    matrix.multiply(freedom, x, product, &mut room);
+                    continue;
+                }
+                let (order, by_node) = (&matrix.pattern.order, &mut by_node[rows]);
+                order.iter().zip(x).for_each(|(&node, x)| by_node[node as usize] = *x);
+                let found = self.multiply(member, by_node);
+                for (row, product) in product.iter_mut().enumerate() {
+                    *product = freedom[row].of(found[order[row] as usize]);
+                }
             }
-            order.iter().zip(x).for_each(|(&node, x)| by_node[node as usize] = *x);
-            let found = self.multiply(system, &by_node);
-            for (row, product) in product.iter_mut().enumerate() {
-                *product = freedom[row].of(found[order[row] as usize]);
+            for hold in &holds {
+                for (row, push) in hold.nodes.into_iter().zip(hold.resists(hold.nodes.map(|row| x[row]))) {
+                    product[row] += freedom[row].of(push);
+                }
             }
         };
         let guide = |left: &[Vec3], better: &mut [Vec3]| guide.multiply(left, better);
-        let search = Equations { multiply, guide, before, least }.solve(left, &mut change);
+        let search = Equations { multiply, guide, before, part, least }.solve(left, &mut change);
         order.iter().zip(&change).for_each(|(&node, change)| solution[node as usize] += *change);
         if freedom.iter().all(|freedom| *freedom == Freedom::Free) {
-            system.keep_momentum(right, solution);
+            system.keep_momentum(solution);
         }
         search
     }
 
-    /// Momentum that is needed for velocities beside what is known, kg m/s.
-    fn pushes(&mut self, system: &System, right: &[Vec3], velocities: &[Vec3]) -> Vec<Vec3> {
-        let mut push = self.multiply(system, velocities);
-        push.iter_mut().zip(right).for_each(|(push, right)| *push -= *right);
+    /// Momentum that is needed for velocities beside what is known and what touches and friction at walls give, kg m/s.
+    fn pushes(&mut self, system: &System, stops: &Stops, velocities: &[Vec3]) -> Vec<Vec3> {
+        let mut push = Vec::with_capacity(velocities.len());
+        for (member, _, nodes) in system.parts() {
+            push.append(&mut self.multiply(member, &velocities[nodes]));
+        }
+        push.iter_mut().zip(&system.right).for_each(|(push, right)| *push -= *right);
+        for (push, wall) in push.iter_mut().zip(&stops.walls) {
+            *push -= wall.map_or(Vec3::ZERO, |wall| wall.friction());
+        }
+        for hold in &stops.holds {
+            hold.nodes.into_iter().zip(hold.pushes(velocities)).for_each(|(node, given)| push[node] -= given);
+        }
         push
     }
 
-    /// The matrix of a system times velocities, element by element.
-    fn multiply(&mut self, system: &System, velocities: &[Vec3]) -> Vec<Vec3> {
-        self.set_in_motion(system.body, velocities);
-        self.resist(system.body, system.tetras, system.matters);
-        let first_node = self.runs[system.body].nodes.start;
+    /// The matrix of a body times velocities, element by element.
+    fn multiply(&mut self, member: &Member, velocities: &[Vec3]) -> Vec<Vec3> {
+        self.set_in_motion(member.body, velocities);
+        self.resist(member.body, member.tetras, &member.matters);
+        let (first_node, heavy, stiff) = (self.runs[member.body].nodes.start, member.heavy(), member.stiff());
         parallel::map(velocities.len(), GRAIN * WIDTH, |i| {
-            let inert = system.heavy * system.start.masses[i] * velocities[i];
-            inert + system.stiff * self.pull_on(first_node + i)
+            heavy * member.masses[i] * velocities[i] + stiff * self.pull_on(first_node + i)
         })
     }
 
-    /// The matrix of a system; its pattern is the same until nodes part or unite.
-    fn take_matrix(&mut self, system: &System) -> Matrix {
-        let System { body, tetras, matters, .. } = *system;
-        let first = self.runs[body].particles.start as u32;
-        let mut matrix = self.matrices[body].take().unwrap_or_else(|| {
+    /// The matrix of a body; its pattern is the same until nodes part or unite.
+    fn take_matrix(&mut self, member: &Member) -> Matrix {
+        let Member { body, tetras, matters, .. } = member;
+        let first = self.runs[*body].particles.start as u32;
+        let mut matrix = self.matrices[*body].take().unwrap_or_else(|| {
             let own = |element: &[u32; 4]| element.map(|node| node.wrapping_sub(first));
             let elements: Vec<[u32; 4]> = tetras.elements.iter().map(own).collect();
-            Matrix::new(Pattern::new(system.start.rest, &elements), tetras.rest.len())
+            Matrix::new(Pattern::new(member.rest, &elements), tetras.rest.len())
         });
         let find = |pack: usize, out: &mut Blocks| {
-            let group = self.group(body, tetras, matters.states, pack);
+            let group = self.group(*body, tetras, matters.states, pack);
             blocks(self.level, &group, matters.matter, &tetras.turns[pack], out);
         };
-        matrix.fill(find, system.stiff, |node| system.heavy * system.start.masses[node]);
+        matrix.fill(find, member.stiff(), |node| member.heavy() * member.masses[node]);
         matrix
     }
+}
+
+/// Touches by rows.
+fn by_row(holds: &[Hold], order: &[u32]) -> Vec<Hold> {
+    let mut row_of = vec![0; if holds.is_empty() { 0 } else { order.len() }];
+    order.iter().zip(0..row_of.len()).for_each(|(&node, row)| row_of[node as usize] = row);
+    holds.iter().map(|hold| hold.between(hold.nodes.map(|node| row_of[node]))).collect()
 }

@@ -103,9 +103,12 @@ impl Matrix {
         });
     }
 
-    /// Inverses of the blocks on the diagonal, for nodes that are free so far.
-    pub fn inverses(&self, freedom: &[Freedom]) -> Vec<Mat3A> {
-        parallel::map(self.diagonal.len(), GRAIN, |row| freedom[row].inverse_of(self.diagonal[row]))
+    /// Inverses of the blocks on the diagonal, to which `extra` is added if it is not empty, for nodes that are free so far.
+    pub fn inverses(&self, freedom: &[Freedom], extra: &[Mat3A]) -> Vec<Mat3A> {
+        parallel::map(self.diagonal.len(), GRAIN, |row| {
+            let extra = extra.get(row).copied().unwrap_or(Mat3A::ZERO);
+            freedom[row].inverse_of(self.diagonal[row] + extra)
+        })
     }
 }
 

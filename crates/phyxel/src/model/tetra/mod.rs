@@ -8,6 +8,8 @@ mod body;
 mod breaking;
 mod clusters;
 mod conduct;
+mod grip;
+mod holds;
 mod implicit;
 mod matrix;
 mod melting;
@@ -19,6 +21,7 @@ mod settings;
 mod skin;
 mod state;
 mod surface;
+mod together;
 mod walls;
 mod warmth;
 
@@ -30,9 +33,8 @@ pub use self::settings::TetraSettings;
 
 use self::body::Tetras;
 use self::breaking::{Loads, Parting};
-use self::implicit::{End, Start};
 use self::net::{Matters, Net, Note};
-use self::walls::find_walls;
+use self::together::{Together, find_groups};
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::contact::Walls;
@@ -80,6 +82,8 @@ struct Derived {
     net: Net,
     /// By body.
     parts: Vec<Part>,
+    /// Momentum that the nodes of presses were given in the last step, kg m/s; none if none was.
+    pushes: Vec<Option<Vec3>>,
 }
 
 /// What follows from the description of a body.
@@ -151,7 +155,8 @@ impl TetraModel {
             let body = body_of(tetras);
             tetras.derive(body, &materials[body.material.0 as usize], particles)
         };
-        Derived { net: Net::new(&self.bodies, &ranges), parts: self.bodies.iter().map(part).collect() }
+        let parts = self.bodies.iter().map(part).collect();
+        Derived { net: Net::new(&self.bodies, &ranges), parts, pushes: Vec::new() }
     }
 
     /// Ways for heat inside its bodies.
@@ -174,7 +179,7 @@ impl TetraModel {
         context: &StepContext,
     ) {
         let Some(derived) = &mut self.derived else { return };
-        let Derived { net, parts } = &mut **derived;
+        let Derived { net, parts, .. } = &mut **derived;
         particles.force.resize(particles.mass.len(), Vec3::ZERO);
         for (number, (tetras, part)) in self.bodies.iter_mut().zip(parts).enumerate() {
             let material = &materials[bodies[tetras.id.0 as usize].material.0 as usize];
@@ -209,15 +214,19 @@ impl TetraModel {
         context: &StepContext,
     ) {
         let Some(derived) = &mut self.derived else { return };
-        let Derived { net, parts } = &mut **derived;
-        for (number, (tetras, part)) in self.bodies.iter_mut().zip(parts).enumerate() {
-            if part.implicit {
-                let material = &materials[bodies[tetras.id.0 as usize].material.0 as usize];
-                part.advance_implicitly((number, net), tetras, material, (particles, before), walls, context);
-            } else {
-                part.advance_explicitly(net.runs[number].particles.clone(), particles, before, context);
-            }
+        for (run, part) in derived.net.runs.iter().zip(&derived.parts).filter(|(_, part)| !part.implicit) {
+            part.advance_explicitly(run.particles.clone(), particles, before, context);
         }
+        derived.pushes.clear();
+        for group in find_groups(derived, walls.presses) {
+            let group = Together { numbers: &group, tetras: &mut self.bodies, derived };
+            group.advance((bodies, materials), (particles, before), walls, context);
+        }
+    }
+
+    /// Momentum that the solution of an implicit step has given the node of a press, friction included, kg m/s.
+    pub(crate) fn push_given(&self, press: usize) -> Option<Vec3> {
+        *self.derived.as_ref()?.pushes.get(press)?
     }
 }
 
@@ -279,41 +288,5 @@ impl Part {
                 *velocity = if flags[i].has(Flags::HELD) { Vec3::ZERO } else { (before[i] + pushed) * kept };
             }
         });
-    }
-
-    fn advance_implicitly(
-        &self,
-        (number, net): (usize, &mut Net),
-        tetras: &mut Tetras,
-        material: &Material,
-        (particles, before): (&mut Particles, &[Vec3]),
-        walls: &Walls,
-        context: &StepContext,
-    ) {
-        let range = net.runs[number].particles.clone();
-        let start = Start {
-            velocities: &before[range.clone()],
-            forces: &particles.force[range.clone()],
-            masses: &particles.mass[range.clone()],
-            rest: &particles.rest[range.clone()],
-            gravity: context.gravity,
-            dt: context.dt,
-            drag: self.drag,
-            far: particles.radius[range.clone()].iter().copied().fold(Real::INFINITY, Real::min),
-        };
-        let matters = Matters { matter: &self.matter, states: &self.states, damped: false };
-        let held = |i: usize| particles.flags[range.start + i].has(Flags::HELD);
-        let at_walls = |now: &[Vec3]| find_walls(walls, particles, range.clone(), now, context);
-        let End { velocities: mut solution, rounds } = net.solve((number, tetras), &matters, &start, held, at_walls);
-        solution.iter_mut().enumerate().filter(|(i, _)| held(*i)).for_each(|(_, velocity)| *velocity = Vec3::ZERO);
-        tetras.solves += 1;
-        tetras.rounds += u64::from(rounds);
-        if self.matter.damping > 0.0 && material.heat.from_work.damping > 0.0 {
-            net.set_in_motion(number, &solution);
-            net.resist(number, tetras, &matters);
-            let lost = |i: usize| self.matter.damping * net.power(number, i);
-            tetras.note_losses(material, particles, context.dt, lost);
-        }
-        particles.velocity[range].copy_from_slice(&solution);
     }
 }

@@ -106,11 +106,15 @@ impl Net {
         net
     }
 
+    /// The body that a particle is of.
+    pub fn body_of(&self, particle: usize) -> usize {
+        // Bodies are in the order of their birth, which is that of the store.
+        self.runs.partition_point(|run| run.particles.end <= particle)
+    }
+
     /// The node that a particle is.
     fn node_of(&self, particle: usize) -> usize {
-        // Bodies are in the order of their birth, which is that of the store.
-        let run = self.runs.partition_point(|run| run.particles.end <= particle);
-        self.runs.get(run).map_or(0, |run| run.nodes.start + particle - run.particles.start)
+        self.runs.get(self.body_of(particle)).map_or(0, |run| run.nodes.start + particle - run.particles.start)
     }
 
     fn list_corners(&mut self, bodies: &[Tetras]) {

@@ -1,7 +1,9 @@
 //! Nodes at walls, for implicit steps.
 
+use super::grip::{Grip, Verdict};
 use crate::Real;
 use crate::contact::{NODE_RADIUS, Walls, pace};
+use crate::material::Friction;
 use crate::parallel;
 use crate::particles::Particles;
 use crate::step::StepContext;
@@ -12,24 +14,37 @@ use std::ops::Range;
 /// Nodes per task.
 const GRAIN: usize = 1024;
 
-/// A node that would go into a wall: it may go along it, and across as the wall lets it.
+/// A node that would go into a wall: across it goes as the wall lets it, along it as friction lets it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AtWall {
     /// Away from the wall.
     normal: Vec3,
-    /// The velocity that the wall leaves it across, m/s.
-    speed: Real,
+    /// The velocity that the wall leaves it if it sticks, m/s.
+    velocity: Vec3,
+    friction: Friction,
+    pub grip: Grip,
 }
 
 impl AtWall {
-    /// What of a vector is along the wall.
-    pub fn along(&self, x: Vec3) -> Vec3 {
-        x - self.normal * x.dot(self.normal)
-    }
-
     /// A velocity as the wall lets it be.
     pub fn stopped(&self, velocity: Vec3) -> Vec3 {
-        self.along(velocity) + self.normal * self.speed
+        match self.grip {
+            Grip::Sticks => self.velocity,
+            Grip::Slides(_) => velocity + self.normal * (self.velocity - velocity).dot(self.normal),
+        }
+    }
+
+    /// How it lets a node move.
+    pub fn freedom(&self) -> Freedom {
+        match self.grip {
+            Grip::Sticks => Freedom::Held,
+            Grip::Slides(_) => Freedom::Along(self.normal.into()),
+        }
+    }
+
+    /// Momentum that friction gives as it slides, kg m/s.
+    pub fn friction(&self) -> Vec3 {
+        if let Grip::Slides(given) = self.grip { given } else { Vec3::ZERO }
     }
 
     /// Whether the wall would have to pull for this change of momentum.
@@ -37,9 +52,20 @@ impl AtWall {
         change.dot(self.normal) < 0.0
     }
 
-    /// The velocity into the wall from which a push (a change of velocity) leads to this one, no farther from it than `most`.
-    pub fn pressed(&self, velocity: Vec3, push: Vec3, most: Real) -> Vec3 {
-        velocity - self.normal * push.dot(self.normal).clamp(0.0, most)
+    /// What is to be said of friction after the wall would have given this momentum beside it for this velocity.
+    pub fn judge(&self, change: Vec3, velocity: Vec3) -> Verdict {
+        let push = change.dot(self.normal);
+        let relative = velocity - self.velocity;
+        let sliding = relative - self.normal * relative.dot(self.normal);
+        self.grip.judge(self.friction, push, change - self.normal * push, sliding)
+    }
+
+    /// The velocity into the wall from which a push (a change of velocity) and its friction, for a mass, lead to this one, no farther from it
+    /// than `most`.
+    pub fn pressed(&self, velocity: Vec3, push: Vec3, mass: Real, most: Real) -> Vec3 {
+        let whole = push.dot(self.normal).max(0.0);
+        let part = if whole > most { most / whole } else { 1.0 };
+        velocity - (self.normal * whole + self.friction() / mass) * part
     }
 }
 
@@ -53,10 +79,6 @@ pub(super) enum Freedom {
 }
 
 impl Freedom {
-    pub fn at(wall: &AtWall) -> Self {
-        Self::Along(wall.normal.into())
-    }
-
     /// What is left of a vector.
     pub fn of(&self, x: Vec3) -> Vec3 {
         match self {
@@ -100,12 +122,13 @@ impl Freedom {
     }
 }
 
-/// Which nodes of a body would go into walls with these velocities, each with the wall that stops it most.
+/// Which nodes of a body would go into walls with the second of these velocities, each with the wall that stops it most; the first are those
+/// at the start of the step.
 pub(super) fn find_walls(
     walls: &Walls,
     particles: &Particles,
     range: Range<usize>,
-    velocities: &[Vec3],
+    [before, velocities]: [&[Vec3]; 2],
     context: &StepContext,
 ) -> Vec<Option<AtWall>> {
     let (positions, radii) = (&particles.position[range.clone()], &particles.radius[range]);
@@ -117,12 +140,16 @@ pub(super) fn find_walls(
     parallel::map(positions.len(), GRAIN, |i| {
         let mut found: Option<(Real, AtWall)> = None;
         let reach = radii[i] + velocities[i].length() * context.dt;
-        near.visit(positions[i], reach, |at, carried, _| {
+        near.visit(positions[i], reach, |at, carried, friction| {
             let touch = Touch::new(at.normal, at.distance - NODE_RADIUS * radii[i], Vec3::ZERO);
             let own = (velocities[i] - carried).dot(at.normal);
-            let pushed = pushed_velocity(own, &touch, 0.0, &pace(context, radii[i]));
+            let pace = pace(context, radii[i]);
+            let pushed = pushed_velocity(own, &touch, 0.0, &pace);
             if pushed > own && found.is_none_or(|(most, _)| pushed - own > most) {
-                found = Some((pushed - own, AtWall { normal: at.normal, speed: pushed + carried.dot(at.normal) }));
+                let velocity = carried + at.normal * pushed;
+                let slide = (before[i] - carried).reject_from_normalized(at.normal).length();
+                let grip = Grip::new(friction, slide, &pace);
+                found = Some((pushed - own, AtWall { normal: at.normal, velocity, friction, grip }));
             }
         });
         found.map(|(_, wall)| wall)

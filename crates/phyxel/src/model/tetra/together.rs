@@ -1,0 +1,144 @@
+//! Bodies whose implicit steps are taken together, because they press on each other.
+
+use super::Derived;
+use super::body::Tetras;
+use super::holds::{Hold, weights};
+use super::implicit::{End, Member};
+use super::matrix::Matrix;
+use super::net::Matters;
+use super::walls::find_walls;
+use crate::Real;
+use crate::body::Body;
+use crate::contact::{Press, Walls};
+use crate::material::{Friction, Material};
+use crate::particles::Particles;
+use crate::step::StepContext;
+use glam::Vec3;
+use std::ops::Range;
+
+/// Bodies that are stepped implicitly, by their numbers, in groups that press on each other; both in rising order.
+pub(super) fn find_groups(derived: &Derived, presses: &[Press]) -> Vec<Vec<usize>> {
+    let numbers = (0..derived.parts.len()).filter(|&number| derived.parts[number].implicit);
+    let mut groups: Vec<Vec<usize>> = numbers.map(|number| vec![number]).collect();
+    let mut links: Vec<[usize; 2]> = presses.iter().filter_map(|press| ends(derived, press)).collect();
+    links.sort_unstable();
+    links.dedup();
+    for link in links {
+        let of = |number: usize| groups.iter().position(|group| group.contains(&number));
+        let [Some(a), Some(b)] = link.map(of) else { continue };
+        if a != b {
+            let mut other = groups.remove(a.max(b));
+            let group = &mut groups[a.min(b)];
+            group.append(&mut other);
+            group.sort_unstable();
+        }
+    }
+    groups
+}
+
+/// The bodies of a press, if both are stepped implicitly.
+fn ends(derived: &Derived, press: &Press) -> Option<[usize; 2]> {
+    let ends = [press.node, press.face[0]].map(|particle| derived.net.body_of(particle as usize));
+    ends.iter().all(|&number| derived.parts.get(number).is_some_and(|part| part.implicit)).then_some(ends)
+}
+
+/// Bodies that are stepped together.
+pub(super) struct Together<'a> {
+    /// Which of all they are.
+    pub numbers: &'a [usize],
+    /// All.
+    pub tetras: &'a mut [Tetras],
+    pub derived: &'a mut Derived,
+}
+
+impl Together<'_> {
+    /// Finds velocities at the end of a step.
+    pub fn advance(
+        self,
+        (bodies, materials): (&[Body], &[Material]),
+        (particles, before): (&mut Particles, &[Vec3]),
+        walls: &Walls,
+        context: &StepContext,
+    ) {
+        let Self { numbers, tetras, derived } = self;
+        let is_own = |press: &Press| ends(derived, press).is_some_and(|ends| numbers.contains(&ends[0]));
+        let presses: Vec<usize> = (0..walls.presses.len()).filter(|&k| is_own(&walls.presses[k])).collect();
+        let Derived { net, parts, pushes } = derived;
+        let ranges: Vec<Range<usize>> = numbers.iter().map(|&number| net.runs[number].particles.clone()).collect();
+        let members = numbers.iter().zip(&ranges).map(|(&number, range)| {
+            let part = &parts[number];
+            let radii = &particles.radius[range.clone()];
+            Member {
+                body: number,
+                tetras: &tetras[number],
+                matters: Matters { matter: &part.matter, states: &part.states, damped: false },
+                velocities: &before[range.clone()],
+                forces: &particles.force[range.clone()],
+                masses: &particles.mass[range.clone()],
+                flags: &particles.flags[range.clone()],
+                rest: &particles.rest[range.clone()],
+                gravity: context.gravity,
+                dt: context.dt,
+                drag: part.drag,
+                far: radii.iter().copied().fold(Real::INFINITY, Real::min),
+            }
+        });
+        let members: Vec<Member> = members.collect();
+        let find_holds = |matrices: &[Matrix]| {
+            if presses.is_empty() {
+                return Vec::new();
+            }
+            let weights: Vec<Real> = matrices.iter().flat_map(weights).collect();
+            let place = |particle: u32| {
+                let before =
+                    ranges.iter().take_while(|range| range.end <= particle as usize).map(Range::len).sum::<usize>();
+                let own = ranges.iter().find(|range| range.contains(&(particle as usize)));
+                before + own.map_or(0, |range| particle as usize - range.start)
+            };
+            let friction_of = |particle: u32| {
+                let body = &bodies[particles.body[particle as usize].0 as usize];
+                materials[body.material.0 as usize].friction
+            };
+            let hold = |&k: &usize| {
+                let press = &walls.presses[k];
+                let friction = Friction::between(friction_of(press.node), friction_of(press.face[0]));
+                Hold::new((k, press), (particles, before), friction, context, place, |node| weights[node])
+            };
+            presses.iter().filter_map(hold).collect()
+        };
+        let at_walls = |velocities: &[Vec3]| {
+            let mut first = 0;
+            let own = ranges.iter().flat_map(|range| {
+                let own = &velocities[first..first + range.len()];
+                first += range.len();
+                find_walls(walls, particles, range.clone(), [&before[range.clone()], own], context)
+            });
+            own.collect()
+        };
+        let End { velocities: solution, pushes: given, rounds } = net.solve(&members, find_holds, at_walls);
+        drop(members);
+        if !given.is_empty() {
+            pushes.resize(walls.presses.len(), None);
+            given.into_iter().for_each(|(press, push)| pushes[press] = Some(push));
+        }
+        let mut solution = solution.into_iter();
+        for (&number, range) in numbers.iter().zip(ranges) {
+            let (part, tetras) = (&parts[number], &mut tetras[number]);
+            let mut own: Vec<Vec3> = solution.by_ref().take(range.len()).collect();
+            own.iter_mut()
+                .zip(range.clone())
+                .filter(|(_, i)| particles.is_held(*i))
+                .for_each(|(velocity, _)| *velocity = Vec3::ZERO);
+            tetras.solves += 1;
+            tetras.rounds += u64::from(rounds);
+            let material = &materials[bodies[tetras.id.0 as usize].material.0 as usize];
+            if part.matter.damping > 0.0 && material.heat.from_work.damping > 0.0 {
+                net.set_in_motion(number, &own);
+                net.resist(number, tetras, &Matters { matter: &part.matter, states: &part.states, damped: false });
+                let lost = |i: usize| part.matter.damping * net.power(number, i);
+                tetras.note_losses(material, particles, context.dt, lost);
+            }
+            particles.velocity[range].copy_from_slice(&own);
+        }
+    }
+}
