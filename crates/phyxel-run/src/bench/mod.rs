@@ -81,7 +81,7 @@ pub enum BenchError {
 }
 
 /// All benchmarks.
-pub const ALL: [Benchmark; 18] = [
+pub const ALL: [Benchmark; 19] = [
     Benchmark {
         name: "phyxels-source",
         about: "200 and 400 phyxels under skins of 10,000 and 20,000 vertices, explicit and implicit (the source's table 1)",
@@ -148,6 +148,11 @@ pub const ALL: [Benchmark; 18] = [
         name: "tetra-contact",
         about: "the search for contacts of 45,000 tetrahedra in two blocks that are pressed together",
         run: tetra::contacts,
+    },
+    Benchmark {
+        name: "tetra-stamp",
+        about: "frames of the scene `stamp`, surfaces included: 40,000 tetrahedra that press on each other (the source's figure 5)",
+        run: tetra::stamp,
     },
     Benchmark {
         name: "tetra-surface",

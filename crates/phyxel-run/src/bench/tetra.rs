@@ -1,6 +1,6 @@
 //! Benchmarks of tetrahedra.
 
-use super::{BenchError, Measured, Row, time_each};
+use super::{BenchError, Measured, Row, time_each, time_frame};
 use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::material::{Curve, Material};
@@ -19,6 +19,8 @@ const CELLS: u32 = 20;
 const LONG_STEP: f32 = 1.0 / 60.0;
 /// The source's figure for a body of this size, collisions included.
 const PUBLISHED: &str = "250 ms a frame with collisions (Core Duo, 2.13 GHz)";
+/// Frames of `stamp` before the hand is in the plate, and while it is.
+const STAMPING: (usize, usize) = (10, 30);
 /// Steps of the bar that tears, and how long they are, s: a node at a time, the crack has run through after half of them.
 const TEARING: usize = 100;
 const SHORT_STEP: f32 = 2e-3;
@@ -115,6 +117,24 @@ pub(super) fn contacts(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<()
         let elements = world.tetra_model().map_or(0, |model| model.elements() as u64);
         let measured =
             Measured { name: "tetra-contact", what: "neighbours, a step", threads, published: Some(PUBLISHED) };
+        row(measured.row((elements, "tetrahedron"), seconds, world.state_hash()));
+    }
+    Ok(())
+}
+
+/// Frames of `stamp` while the hand goes into the plate and out of it, each with its surfaces.
+pub(super) fn stamp(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+    let start = Scene::load("stamp", &[])?.build(&BuildOptions::default())?.world;
+    for &threads in threads {
+        let mut world = start.clone();
+        let seconds = time_each(&mut world, threads, STAMPING, |world| {
+            let seconds = time_frame(world)?;
+            let start = Instant::now();
+            std::hint::black_box(world.frame());
+            Ok(seconds + start.elapsed().as_secs_f64())
+        })?;
+        let elements = world.tetra_model().map_or(0, |model| model.elements() as u64);
+        let measured = Measured { name: "tetra-stamp", what: "a frame", threads, published: Some(PUBLISHED) };
         row(measured.row((elements, "tetrahedron"), seconds, world.state_hash()));
     }
     Ok(())

@@ -10,8 +10,8 @@ mod work;
 
 pub(crate) use bounds::{BodyBounds, measure_bodies};
 pub(crate) use meetings::fastest_approach;
-pub(crate) use obstacles::{NODE_RADIUS, Walls, fastest_obstacle, make_colliders};
-pub(crate) use pairs::find_pairs;
+pub(crate) use obstacles::{FILM, NODE_RADIUS, Walls, fastest_obstacle, held_momentum, make_colliders};
+pub(crate) use pairs::{find_pairs, surface_of};
 pub(crate) use presses::{Press, find_presses};
 
 use crate::Real;

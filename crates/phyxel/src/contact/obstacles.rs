@@ -25,7 +25,7 @@ pub(crate) const NODE_RADIUS: Real = 0.1;
 /// A touch is looked at while the gap is below this part of the radius, even if it is not closing.
 const WATCHED: Real = 0.25;
 /// Thickness of the film in which things stick, as a part of the radius.
-const FILM: Real = 0.05;
+pub(crate) const FILM: Real = 0.05;
 /// The same two for fluids, as a part of the radius of their guard: pressure keeps them off walls by 0.4 spacings, 1.6 such radii.
 const WETTED: Real = 1.0;
 /// Most steps along the path of a fast particle.
@@ -59,7 +59,7 @@ struct Moving<'a> {
     still: bool,
     /// Whether its own axes are the world's.
     upright: bool,
-    friction: Friction,
+    obstacle: &'a Obstacle,
 }
 
 /// Forms of all obstacles, ready for questions.
@@ -111,11 +111,11 @@ impl<'a> Walls<'a> {
 }
 
 impl NearWalls<'_> {
-    /// Calls `look` with each surface within reach of a point, its velocity (m/s) and its friction.
-    pub fn visit(&self, point: Vec3, reach: Real, mut look: impl FnMut(Nearness, Vec3, Friction)) {
+    /// Calls `look` with each surface within reach of a point, its velocity (m/s) and the obstacle that it is of.
+    pub fn visit(&self, point: Vec3, reach: Real, mut look: impl FnMut(Nearness, Vec3, &Obstacle)) {
         for obstacle in &self.obstacles {
             if let Some(near) = obstacle.nearness(point, reach) {
-                look(near, obstacle.velocity_at(point, self.dt), obstacle.friction);
+                look(near, obstacle.velocity_at(point, self.dt), obstacle.obstacle);
             }
         }
     }
@@ -139,7 +139,7 @@ fn moving_obstacles<'a>(
                 end,
                 still: start == end,
                 upright: start.turn == Quat::IDENTITY,
-                friction: obstacle.friction,
+                obstacle,
             })
         })
         .collect()
@@ -266,6 +266,11 @@ fn is_fluid(world: &World, i: usize) -> bool {
     is_crystal && world.particles.phase[i] == Phase::Fluid
 }
 
+/// Momentum that the model of a particle was given by an obstacle already, kg m/s.
+fn stop_given(world: &World, i: usize) -> Option<Vec3> {
+    world.tetra_model()?.stop_given(i)
+}
+
 /// Where a ball that moves along `path` first meets the obstacle: the normal there and the way to go along it.
 ///
 /// Steps of the distance still free never jump over anything, however thin.
@@ -291,20 +296,25 @@ fn first_on_path(obstacle: &Moving, start: Vec3, path: Vec3, radius: Real) -> Op
     (path.dot(normal) < 0.0).then_some((normal, way.max(0.0)))
 }
 
+/// The most that an obstacle keeps a particle of this radius with in a step, kg m/s.
+pub(crate) fn held_momentum(obstacle: &Obstacle, radius: Real, dt: Real) -> Real {
+    obstacle.stickiness * std::f32::consts::PI * radius * radius * dt
+}
+
 /// Velocity of a particle after one touch.
 #[inline]
 fn stopped(world: &World, touch: &ObstacleTouch, velocity: Vec3, rounds: u32, pace: &Pace) -> Vec3 {
     let (particles, i) = (&world.particles, touch.particle as usize);
     let obstacle = &world.obstacles[touch.obstacle as usize];
-    let area = std::f32::consts::PI * particles.radius[i] * particles.radius[i];
-    // Dry friction and rebound are of solids.
+    // Dry friction and rebound are of solids, and done already where the model has stopped a particle.
+    let is_slick = is_fluid(world, i) || stop_given(world, i).is_some();
     let (friction, restitution) =
-        if is_fluid(world, i) { (Friction::NONE, 0.0) } else { (obstacle.friction, obstacle.restitution) };
+        if is_slick { (Friction::NONE, 0.0) } else { (obstacle.friction, obstacle.restitution) };
     let surface = Surface {
         static_friction: friction.r#static,
         kinetic_friction: friction.kinetic,
         restitution,
-        hold: obstacle.stickiness * area * pace.dt / (particles.mass[i] * rounds as Real),
+        hold: held_momentum(obstacle, particles.radius[i], pace.dt) / (particles.mass[i] * rounds as Real),
         film: touch.film,
     };
     touch.carried + touched_velocity(velocity - touch.carried, &touch.touch, &surface, pace)
@@ -315,14 +325,16 @@ fn note_friction(world: &mut World, groups: &[&[ObstacleTouch]], rounds: u32, co
     if !friction_warms(world) {
         return;
     }
+    // Of what was given already, each round notes its share.
+    let share = |given: Vec3| given / rounds as Real;
     let heats = parallel::map(groups.len(), GRAIN, |group| {
         let particle = groups[group][0].particle;
         let (i, part) = (particle as usize, matter(world, particle).heat.from_work.friction);
         let pace = pace(context, world.particles.radius[i]);
-        let (mut velocity, mut work) = (world.particles.velocity[i], 0.0);
+        let (mut velocity, mut work, mut given) = (world.particles.velocity[i], 0.0, stop_given(world, i).map(share));
         for touch in groups[group] {
             let after = stopped(world, touch, velocity, rounds, &pace);
-            let taken = (velocity - after) * world.particles.mass[i];
+            let taken = (velocity - after) * world.particles.mass[i] - given.take().unwrap_or(Vec3::ZERO);
             let start = world.scratch.velocity_before[i] - touch.carried;
             work += friction_work(taken, touch.touch.normal, start, after - touch.carried);
             velocity = after;

@@ -7,7 +7,7 @@ use super::work::matter;
 use crate::Real;
 use crate::body::Body;
 use crate::grid::{Dot, close_pairs, close_pairs_within};
-use crate::material::Friction;
+use crate::material::{Friction, Material};
 use crate::model::ModelKind;
 use crate::parallel;
 use crate::particles::Phase;
@@ -89,7 +89,11 @@ pub(super) fn describe(world: &World, (i, j): (u32, u32), context: &StepContext)
 
 /// How the matter of two particles rubs and bounces.
 pub(super) fn surface_between(world: &World, particles: [u32; 2]) -> Surface {
-    let [a, b] = particles.map(|i| matter(world, i));
+    surface_of(particles.map(|i| matter(world, i)))
+}
+
+/// How two kinds of matter rub and bounce.
+pub(crate) fn surface_of([a, b]: [&Material; 2]) -> Surface {
     let friction = Friction::between(a.friction, b.friction);
     Surface {
         static_friction: friction.r#static,

@@ -48,7 +48,7 @@ impl<const N: usize> Meeting<N> {
 
     /// After the model has given the first this momentum, friction included, kg m/s.
     pub fn after(self, given: Vec3) -> Self {
-        Self { given, surface: Surface { static_friction: 0.0, kinetic_friction: 0.0, ..self.surface }, ..self }
+        Self { given, surface: Surface::default(), ..self }
     }
 
     /// The first relative to the others.

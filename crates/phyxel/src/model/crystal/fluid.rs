@@ -202,8 +202,8 @@ fn near_walls(walls: &Walls, points: &[[Real; 4]], derived: &Derived) -> (Vec<Wa
         let corners = places().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         let near = walls.near(corners.0, corners.1, reach);
         for ((wall, rim), x) in walls_here.iter_mut().zip(rims_here).zip(places()) {
-            near.visit(x, reach, |at, velocity, friction| {
-                let slips = friction == Friction::NONE;
+            near.visit(x, reach, |at, velocity, obstacle| {
+                let slips = obstacle.friction == Friction::NONE;
                 *wall = wall.with(&derived.kernel, layer, at.distance, at.normal, velocity);
                 let plane = (at.distance, at.normal);
                 *rim = rim.with(&derived.kernel, &derived.attraction, closest, plane, velocity, slips);

@@ -11,6 +11,9 @@ const NEWS: Real = 0.1;
 /// What slides slower than this part of the speed at which contacts rest is first tried to be held.
 const AT_REST: Real = 0.25;
 
+/// Part of all pushes below which changes are none.
+const SMALL: Real = 0.02;
+
 /// What friction does at a touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Grip {
@@ -39,7 +42,9 @@ impl Grip {
             Self::Sticks => across.length() > friction.r#static * push,
             Self::Slides(given) => next == Self::Sticks || (given.length() - most).abs() > NEWS * most,
         };
-        Verdict { next, is_due, weight: if self == Self::Sticks { push } else { 0.0 } }
+        let given = |grip: Self| if let Self::Slides(given) = grip { given } else { across };
+        let change = (given(next) - given(self)).length();
+        Verdict { next, is_due, push, sticks: self == Self::Sticks, change }
     }
 }
 
@@ -50,27 +55,48 @@ pub(super) struct Verdict {
     next: Grip,
     /// Whether it has to.
     is_due: bool,
-    /// Momentum with which something is pressed that sticks, kg m/s.
-    weight: Real,
+    /// Momentum with which it is pressed, kg m/s.
+    push: Real,
+    /// Whether it sticks so far.
+    sticks: bool,
+    /// How much momentum it would give otherwise, kg m/s.
+    change: Real,
 }
 
-/// The verdicts on all touches.
+/// The verdicts on all touches, in momentum, kg m/s.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Court {
+    /// All pushes.
+    pushes: Real,
+    /// Pushes of what sticks, and of that what cannot hold.
     stuck: Real,
     too_much: Real,
+    /// What changes.
+    news: Real,
 }
 
 impl Court {
     pub fn hear(&mut self, verdict: &Verdict) {
-        self.stuck += verdict.weight;
-        self.too_much += if verdict.is_due { verdict.weight } else { 0.0 };
+        self.pushes += verdict.push;
+        self.stuck += if verdict.sticks { verdict.push } else { 0.0 };
+        self.too_much += if verdict.sticks && verdict.is_due { verdict.push } else { 0.0 };
+        self.news += if verdict.is_due { verdict.change } else { 0.0 };
+    }
+
+    /// Hears that a touch has ended or begun, which gave or will give so much.
+    pub fn hear_of(&mut self, change: Real) {
+        self.news += change;
+    }
+
+    /// Whether so much changes that velocities have to be looked for again.
+    pub fn has_news(&self) -> bool {
+        self.news > SMALL * self.pushes
     }
 
     /// How a touch goes on; nothing if it stays as it is. Where most of what sticks cannot hold, nothing does, and which way all of it slides
     /// has to be seen first: one by one, each would leave its part to the others.
     pub fn decide(&self, verdict: &Verdict) -> Option<Grip> {
-        if verdict.weight > 0.0 && self.too_much > 0.5 * self.stuck {
+        if verdict.sticks && self.too_much > 0.5 * self.stuck {
             return Some(Grip::Slides(Vec3::ZERO));
         }
         verdict.is_due.then_some(verdict.next)
@@ -113,5 +139,16 @@ mod tests {
         let slides = Some(Grip::Slides(Vec3::ZERO));
         assert_eq!(next(Grip::Sticks, 10.0, Vec3::X, Vec3::ZERO, &[other(11.0, 7.0)]), slides);
         assert_eq!(next(Grip::Sticks, 10.0, Vec3::X, Vec3::ZERO, &[other(9.0, 7.0)]), None);
+    }
+
+    #[test]
+    fn small_changes_are_no_news() {
+        let mut court = Court::default();
+        court.hear(&Grip::Sticks.judge(ROUGH, 100.0, Vec3::X, Vec3::ZERO));
+        court.hear_of(1.0);
+        assert!(!court.has_news());
+        // Half a unit less than it would take.
+        court.hear(&Grip::Sticks.judge(ROUGH, 5.0, Vec3::X * 5.0, Vec3::ZERO));
+        assert!(court.has_news());
     }
 }

@@ -8,7 +8,7 @@ use crate::material::Friction;
 use crate::particles::{Flags, Particles};
 use crate::step::StepContext;
 use glam::{Mat3A, Vec3, Vec3A};
-use phyxel_laws::contact::{Touch, pushed_velocity};
+use phyxel_laws::contact::{Surface, Touch, pushed_velocity};
 
 /// How much firmer a touch is than the matter at it. Nodes then are in each other by four times the strain under the pressure, over this, in
 /// parts of a spacing; a much larger number would make the search for velocities long.
@@ -43,7 +43,7 @@ impl Hold {
     pub fn new(
         (number, press): (usize, &Press),
         (particles, before): (&Particles, &[Vec3]),
-        friction: Friction,
+        surface: Surface,
         context: &StepContext,
         place: impl Fn(u32) -> usize,
         weight: impl Fn(usize) -> Real,
@@ -56,11 +56,11 @@ impl Hold {
             if is_held { 0.0 } else { parts[k] * parts[k] / weight(nodes[k]) }
         };
         let gives: Real = (0..4).map(gives).sum();
-        let touch = Touch::new(press.normal, -press.depth, Vec3::ZERO);
-        let pace = pace(context, particles.radius[press.node as usize]);
-        let speed = pushed_velocity(Real::NEG_INFINITY, &touch, 0.0, &pace);
         let velocity: Vec3 = (0..4).map(|k| before[all[k] as usize] * parts[k]).sum();
-        let slide = velocity.reject_from_normalized(press.normal).length();
+        let touch = Touch::new(press.normal, -press.depth, velocity);
+        let pace = pace(context, particles.radius[press.node as usize]);
+        let speed = pushed_velocity(Real::NEG_INFINITY, &touch, surface.restitution, &pace);
+        let friction = Friction { r#static: surface.static_friction, kinetic: surface.kinetic_friction };
         (gives > 0.0).then(|| Self {
             press: number,
             nodes,
@@ -70,7 +70,7 @@ impl Hold {
             firm: FIRM / gives,
             rough: GRIP / gives,
             friction,
-            grip: Grip::new(friction, slide, &pace),
+            grip: Grip::new(friction, touch.slide, &pace),
             is_open: false,
         })
     }
@@ -105,12 +105,12 @@ impl Hold {
         self.parts.map(|part| push * part)
     }
 
-    /// Lets go if it would have to pull for these velocities, and holds if its nodes come together; whether that is news.
-    pub fn follow(&mut self, velocities: &[Vec3]) -> bool {
+    /// Lets go if it would have to pull for these velocities, and holds if its nodes come together; how much momentum that changes, kg m/s.
+    pub fn follow(&mut self, velocities: &[Vec3]) -> Real {
         let relative = self.relative(|k| velocities[self.nodes[k]]).dot(self.normal);
-        let (was, is_open) = (self.is_open, relative > self.speed);
-        self.is_open = is_open;
-        was != is_open
+        let is_new = self.is_open != (relative > self.speed);
+        self.is_open ^= is_new;
+        if is_new { self.firm * (relative - self.speed).abs() } else { 0.0 }
     }
 
     /// What is to be said of friction after these velocities were found; nothing while it does not hold.

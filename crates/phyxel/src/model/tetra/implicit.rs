@@ -40,8 +40,6 @@ pub(super) struct Member<'a> {
     pub dt: Real,
     /// Damping in proportion to mass, 1/s.
     pub drag: Real,
-    /// Farthest that a node may be meant to go into a wall, m.
-    pub far: Real,
 }
 
 impl Member<'_> {
@@ -63,14 +61,6 @@ impl Member<'_> {
     fn right(&self, i: usize) -> Vec3 {
         self.masses[i] * (self.velocities[i] + self.gravity * self.dt) + self.forces[i] * self.dt
     }
-
-    /// Velocities to start the search from.
-    fn guess(&self) -> impl Iterator<Item = Vec3> {
-        // What is held hardly falls, and a guess that tears at it would have to be solved the better.
-        let is_held = (0..self.masses.len()).any(|i| self.held(i));
-        let fall = if is_held { Vec3::ZERO } else { self.gravity * self.dt };
-        self.velocities.iter().map(move |velocity| *velocity + fall)
-    }
 }
 
 /// What a step ends with; nodes are those of all members, one after the other.
@@ -78,6 +68,8 @@ pub(super) struct End {
     pub velocities: Vec<Vec3>,
     /// Presses and the momentum that each gave its node, kg m/s.
     pub pushes: Vec<(usize, Vec3)>,
+    /// Momentum that walls gave nodes, kg m/s.
+    pub stops: Vec<Option<Vec3>>,
     pub rounds: u32,
 }
 
@@ -87,6 +79,8 @@ struct Stops {
     walls: Vec<Option<AtWall>>,
     freedom: Vec<Freedom>,
     holds: Vec<Hold>,
+    /// Nodes that were torn off walls that keep what touches them.
+    torn: Vec<usize>,
 }
 
 impl Stops {
@@ -95,28 +89,43 @@ impl Stops {
     }
 
     /// Lets go of what would have to pull and lets slide what would have to hold too much, with the momentum that each wall would have to give
-    /// beside friction; whether anything is new.
+    /// beside friction; whether much of it is new.
     fn follow(&mut self, velocities: &[Vec3], push: &[Vec3]) -> bool {
-        let mut is_new = false;
-        for (i, at) in
-            self.walls.iter_mut().enumerate().filter(|(i, wall)| wall.is_some_and(|wall| wall.pulls(push[*i])))
-        {
-            (*at, self.freedom[i], is_new) = (None, Freedom::Free, true);
+        let mut court = Court::default();
+        for (i, at) in self.walls.iter_mut().enumerate() {
+            let Some((pull, wall)) = at.and_then(|wall| Some((wall.pull(push[i])?, wall))) else { continue };
+            (*at, self.freedom[i]) = (None, Freedom::Free);
+            self.torn.extend(wall.keeps().then_some(i));
+            court.hear_of(pull);
         }
-        self.holds.iter_mut().for_each(|hold| is_new |= hold.follow(velocities));
+        self.holds.iter_mut().for_each(|hold| court.hear_of(hold.follow(velocities)));
         let at_wall = |i: usize, wall: &Option<AtWall>| wall.map(|wall| wall.judge(push[i], velocities[i]));
         let at_walls: Vec<Option<Verdict>> = self.walls.iter().enumerate().map(|(i, wall)| at_wall(i, wall)).collect();
         let at_holds: Vec<Option<Verdict>> = self.holds.iter().map(|hold| hold.judge(velocities)).collect();
-        let mut court = Court::default();
         at_walls.iter().chain(&at_holds).flatten().for_each(|verdict| court.hear(verdict));
+        if !court.has_news() {
+            return false;
+        }
         let decide = |verdict: Option<Verdict>| verdict.and_then(|verdict| court.decide(&verdict));
         let walls =
             self.walls.iter_mut().zip(at_walls).filter_map(|(wall, verdict)| Some((&mut wall.as_mut()?.grip, verdict)));
         let holds = self.holds.iter_mut().zip(at_holds).map(|(hold, verdict)| (&mut hold.grip, verdict));
         for (grip, next) in walls.chain(holds).filter_map(|(grip, verdict)| Some((grip, decide(verdict)?))) {
-            (*grip, is_new) = (next, true);
+            *grip = next;
         }
-        is_new
+        true
+    }
+
+    /// Takes in walls that nodes would go into which are at none; whether there are any.
+    fn add(&mut self, walls: Vec<Option<AtWall>>) -> bool {
+        let mut any = false;
+        let nodes = self.walls.iter_mut().zip(&mut self.freedom).zip(walls);
+        for ((at, _), wall) in
+            nodes.filter(|((at, freedom), wall)| at.is_none() && **freedom == Freedom::Free && wall.is_some())
+        {
+            (*at, any) = (wall, true);
+        }
+        any
     }
 }
 
@@ -166,14 +175,13 @@ impl Net {
     /// Velocities at the end of a step from where [`place`](Self::place) has put the nodes; those that are held stay as they are.
     ///
     /// Nodes that are in other members are told by `find_holds`, from the matrices of all; they are pushed out. Nodes that would go into a wall
-    /// are told by `find_walls`. They are stopped, and velocities looked for again, until all that stops pushes. What walls do is put on
-    /// the velocities of these nodes alone, into the wall: so contact finds it there, takes just that away and has the right friction.
-    /// (Left to contact alone, the lightest nodes would carry the body by going far ahead of it.)
+    /// are told by `find_walls`. They are stopped, and velocities looked for again, until all that stops pushes. (Left to contact alone, the
+    /// lightest nodes would carry the body by going far ahead of it.)
     pub fn solve(
         &mut self,
         members: &[Member],
         find_holds: impl FnOnce(&[Matrix]) -> Vec<Hold>,
-        find_walls: impl FnOnce(&[Vec3]) -> Vec<Option<AtWall>>,
+        find_walls: impl Fn(&[Vec3]) -> Vec<Option<AtWall>>,
     ) -> End {
         let matrices: Vec<Matrix> = members.iter().map(|member| self.take_matrix(member)).collect();
         let mut count = 0;
@@ -186,59 +194,46 @@ impl Net {
         let all = || members.iter().flat_map(|member| (0..member.masses.len()).map(move |i| (member, i)));
         let right = all().map(|(member, i)| member.right(i)).collect();
         let system = System { members, matrices, nodes, right };
-        let mut solution: Vec<Vec3> = members.iter().flat_map(Member::guess).collect();
         let freedom = all().map(|(member, i)| if member.held(i) { Freedom::Held } else { Freedom::Free });
         let holds = find_holds(&system.matrices);
-        if !holds.is_empty() {
-            // What lies on others does not fall.
-            solution = all().map(|(member, i)| member.velocities[i]).collect();
-        }
-        let mut stops = Stops { walls: vec![None; count], freedom: freedom.collect(), holds };
-        let Search { mut rounds, start: before } = self.better(&system, &stops, 0.0, &mut solution);
-        stops.walls = find_walls(&solution);
-        for (wall, (member, i)) in stops.walls.iter_mut().zip(all()) {
-            *wall = wall.filter(|_| !member.held(i));
-        }
-        if stops.walls.iter().any(Option::is_some) {
-            solution = all().map(|(member, i)| member.velocities[i]).collect();
-        } else if !stops.follow(&solution, &[]) {
-            return self.end(system, stops, solution, rounds);
-        }
+        let mut stops = Stops { walls: vec![None; count], freedom: freedom.collect(), holds, torn: Vec::new() };
+        let falling: Vec<Vec3> = all().map(|(member, i)| member.velocities[i] + member.gravity * member.dt).collect();
+        stops.add(find_walls(&falling));
+        // What lies on something does not fall, nor does what is held; a guess that tears at it would have to be solved the better.
+        let lies = !stops.is_empty() || stops.freedom.contains(&Freedom::Held);
+        let mut solution = if lies { all().map(|(member, i)| member.velocities[i]).collect() } else { falling };
+        let (mut rounds, mut before) = (0, 0.0);
         for _ in 0..TRIES {
-            if stops.is_empty() {
-                break;
-            }
             for (i, wall) in stops.walls.iter().enumerate().filter_map(|(i, wall)| Some((i, wall.as_ref()?))) {
                 solution[i] = wall.stopped(solution[i]);
                 stops.freedom[i] = wall.freedom();
             }
-            rounds += self.better(&system, &stops, before, &mut solution).rounds;
-            let push = self.pushes(&system, &stops, &solution);
-            if !stops.follow(&solution, &push) {
+            let search = self.better(&system, &stops, before, &mut solution);
+            (rounds, before) = (rounds + search.rounds, search.start.max(before));
+            let is_new = !stops.is_empty() && {
+                let push = self.pushes(&system, &stops, &solution);
+                stops.follow(&solution, &push)
+            };
+            if !(stops.add(find_walls(&solution)) || is_new) {
                 break;
             }
         }
         self.end(system, stops, solution, rounds)
     }
 
-    /// Puts what walls do on velocities.
-    fn end(&mut self, system: System, stops: Stops, mut solution: Vec<Vec3>, rounds: u32) -> End {
-        let pushes =
-            stops.holds.iter().filter(|hold| !hold.is_open).map(|hold| (hold.press, hold.push(&solution))).collect();
+    /// Tells what touches gave, and keeps the matrices for the next step.
+    fn end(&mut self, system: System, stops: Stops, solution: Vec<Vec3>, rounds: u32) -> End {
+        let holding = stops.holds.iter().filter(|hold| !hold.is_open);
+        let pushes = holding.map(|hold| (hold.press, hold.push(&solution))).collect();
+        let mut given = Vec::new();
         if stops.walls.iter().any(Option::is_some) {
             let push = self.pushes(&system, &stops, &solution);
-            for (member, _, nodes) in system.parts() {
-                for (i, node) in nodes.enumerate() {
-                    let Some(wall) = stops.walls[node] else { continue };
-                    let (mass, most) = (member.masses[i], member.far / member.dt);
-                    solution[node] = wall.pressed(solution[node], push[node] / mass, mass, most);
-                }
-            }
+            given = stops.walls.iter().zip(push).map(|(wall, push)| wall.map(|wall| push + wall.friction())).collect();
         }
         for (member, matrix) in system.members.iter().zip(system.matrices) {
             self.matrices[member.body] = Some(matrix);
         }
-        End { velocities: solution, pushes, rounds }
+        End { velocities: solution, pushes, stops: given, rounds }
     }
 
     /// Betters velocities of nodes that may move so until they solve a system.

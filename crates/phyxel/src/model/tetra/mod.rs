@@ -84,6 +84,8 @@ struct Derived {
     parts: Vec<Part>,
     /// Momentum that the nodes of presses were given in the last step, kg m/s; none if none was.
     pushes: Vec<Option<Vec3>>,
+    /// Particles that obstacles have stopped in the solution of the last step, rising, and the momentum that each was given, kg m/s.
+    stopped: Vec<(usize, Vec3)>,
 }
 
 /// What follows from the description of a body.
@@ -156,7 +158,7 @@ impl TetraModel {
             tetras.derive(body, &materials[body.material.0 as usize], particles)
         };
         let parts = self.bodies.iter().map(part).collect();
-        Derived { net: Net::new(&self.bodies, &ranges), parts, pushes: Vec::new() }
+        Derived { net: Net::new(&self.bodies, &ranges), parts, pushes: Vec::new(), stopped: Vec::new() }
     }
 
     /// Ways for heat inside its bodies.
@@ -218,10 +220,18 @@ impl TetraModel {
             part.advance_explicitly(run.particles.clone(), particles, before, context);
         }
         derived.pushes.clear();
+        derived.stopped.clear();
         for group in find_groups(derived, walls.presses) {
             let group = Together { numbers: &group, tetras: &mut self.bodies, derived };
             group.advance((bodies, materials), (particles, before), walls, context);
         }
+        derived.stopped.sort_unstable_by_key(|(particle, _)| *particle);
+    }
+
+    /// Momentum that an obstacle has given a particle in the solution of an implicit step, friction included, kg m/s.
+    pub(crate) fn stop_given(&self, particle: usize) -> Option<Vec3> {
+        let stopped = &self.derived.as_ref()?.stopped;
+        Some(stopped[stopped.binary_search_by_key(&particle, |(particle, _)| *particle).ok()?].1)
     }
 
     /// Momentum that the solution of an implicit step has given the node of a press, friction included, kg m/s.

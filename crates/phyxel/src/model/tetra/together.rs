@@ -9,8 +9,8 @@ use super::net::Matters;
 use super::walls::find_walls;
 use crate::Real;
 use crate::body::Body;
-use crate::contact::{Press, Walls};
-use crate::material::{Friction, Material};
+use crate::contact::{Press, Walls, surface_of};
+use crate::material::Material;
 use crate::particles::Particles;
 use crate::step::StepContext;
 use glam::Vec3;
@@ -63,11 +63,10 @@ impl Together<'_> {
         let Self { numbers, tetras, derived } = self;
         let is_own = |press: &Press| ends(derived, press).is_some_and(|ends| numbers.contains(&ends[0]));
         let presses: Vec<usize> = (0..walls.presses.len()).filter(|&k| is_own(&walls.presses[k])).collect();
-        let Derived { net, parts, pushes } = derived;
+        let Derived { net, parts, pushes, stopped } = derived;
         let ranges: Vec<Range<usize>> = numbers.iter().map(|&number| net.runs[number].particles.clone()).collect();
         let members = numbers.iter().zip(&ranges).map(|(&number, range)| {
             let part = &parts[number];
-            let radii = &particles.radius[range.clone()];
             Member {
                 body: number,
                 tetras: &tetras[number],
@@ -80,7 +79,6 @@ impl Together<'_> {
                 gravity: context.gravity,
                 dt: context.dt,
                 drag: part.drag,
-                far: radii.iter().copied().fold(Real::INFINITY, Real::min),
             }
         });
         let members: Vec<Member> = members.collect();
@@ -95,14 +93,14 @@ impl Together<'_> {
                 let own = ranges.iter().find(|range| range.contains(&(particle as usize)));
                 before + own.map_or(0, |range| particle as usize - range.start)
             };
-            let friction_of = |particle: u32| {
+            let matter = |particle: u32| {
                 let body = &bodies[particles.body[particle as usize].0 as usize];
-                materials[body.material.0 as usize].friction
+                &materials[body.material.0 as usize]
             };
             let hold = |&k: &usize| {
                 let press = &walls.presses[k];
-                let friction = Friction::between(friction_of(press.node), friction_of(press.face[0]));
-                Hold::new((k, press), (particles, before), friction, context, place, |node| weights[node])
+                let surface = surface_of([press.node, press.face[0]].map(matter));
+                Hold::new((k, press), (particles, before), surface, context, place, |node| weights[node])
             };
             presses.iter().filter_map(hold).collect()
         };
@@ -115,12 +113,14 @@ impl Together<'_> {
             });
             own.collect()
         };
-        let End { velocities: solution, pushes: given, rounds } = net.solve(&members, find_holds, at_walls);
+        let End { velocities: solution, pushes: given, stops, rounds } = net.solve(&members, find_holds, at_walls);
         drop(members);
         if !given.is_empty() {
             pushes.resize(walls.presses.len(), None);
             given.into_iter().for_each(|(press, push)| pushes[press] = Some(push));
         }
+        let mut particle_of = ranges.iter().cloned().flatten();
+        stopped.extend(stops.into_iter().filter_map(|given| particle_of.next().zip(given)));
         let mut solution = solution.into_iter();
         for (&number, range) in numbers.iter().zip(ranges) {
             let (part, tetras) = (&parts[number], &mut tetras[number]);

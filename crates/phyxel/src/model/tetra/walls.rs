@@ -2,7 +2,7 @@
 
 use super::grip::{Grip, Verdict};
 use crate::Real;
-use crate::contact::{NODE_RADIUS, Walls, pace};
+use crate::contact::{FILM, NODE_RADIUS, Walls, held_momentum, pace};
 use crate::material::Friction;
 use crate::parallel;
 use crate::particles::Particles;
@@ -22,6 +22,8 @@ pub(super) struct AtWall {
     /// The velocity that the wall leaves it if it sticks, m/s.
     velocity: Vec3,
     friction: Friction,
+    /// The most that it keeps the node with, kg m/s.
+    kept: Real,
     pub grip: Grip,
 }
 
@@ -47,25 +49,24 @@ impl AtWall {
         if let Grip::Slides(given) = self.grip { given } else { Vec3::ZERO }
     }
 
-    /// Whether the wall would have to pull for this change of momentum.
-    pub fn pulls(&self, change: Vec3) -> bool {
-        change.dot(self.normal) < 0.0
+    /// Whether it pulls at all.
+    pub fn keeps(&self) -> bool {
+        self.kept > 0.0
+    }
+
+    /// By how much the wall would have to pull harder than it can for this change of momentum, kg m/s; nothing if it can.
+    pub fn pull(&self, change: Vec3) -> Option<Real> {
+        let missing = -change.dot(self.normal) - self.kept;
+        (missing > 0.0).then_some(missing)
     }
 
     /// What is to be said of friction after the wall would have given this momentum beside it for this velocity.
     pub fn judge(&self, change: Vec3, velocity: Vec3) -> Verdict {
-        let push = change.dot(self.normal);
+        let along = change.dot(self.normal);
+        let push = along + self.kept;
         let relative = velocity - self.velocity;
         let sliding = relative - self.normal * relative.dot(self.normal);
-        self.grip.judge(self.friction, push, change - self.normal * push, sliding)
-    }
-
-    /// The velocity into the wall from which a push (a change of velocity) and its friction, for a mass, lead to this one, no farther from it
-    /// than `most`.
-    pub fn pressed(&self, velocity: Vec3, push: Vec3, mass: Real, most: Real) -> Vec3 {
-        let whole = push.dot(self.normal).max(0.0);
-        let part = if whole > most { most / whole } else { 1.0 };
-        velocity - (self.normal * whole + self.friction() / mass) * part
+        self.grip.judge(self.friction, push, change - self.normal * along, sliding)
     }
 }
 
@@ -140,16 +141,19 @@ pub(super) fn find_walls(
     parallel::map(positions.len(), GRAIN, |i| {
         let mut found: Option<(Real, AtWall)> = None;
         let reach = radii[i] + velocities[i].length() * context.dt;
-        near.visit(positions[i], reach, |at, carried, friction| {
-            let touch = Touch::new(at.normal, at.distance - NODE_RADIUS * radii[i], Vec3::ZERO);
+        near.visit(positions[i], reach, |at, carried, obstacle| {
+            let touch = Touch::new(at.normal, at.distance - NODE_RADIUS * radii[i], before[i] - carried);
             let own = (velocities[i] - carried).dot(at.normal);
             let pace = pace(context, radii[i]);
-            let pushed = pushed_velocity(own, &touch, 0.0, &pace);
-            if pushed > own && found.is_none_or(|(most, _)| pushed - own > most) {
+            let sticks = obstacle.stickiness > 0.0 && touch.gap <= FILM * radii[i];
+            let pushed = pushed_velocity(if sticks { own.min(0.0) } else { own }, &touch, obstacle.restitution, &pace);
+            let change = if sticks { (pushed - own).abs() } else { pushed - own };
+            if (sticks || change > 0.0) && found.is_none_or(|(most, _)| change > most) {
                 let velocity = carried + at.normal * pushed;
-                let slide = (before[i] - carried).reject_from_normalized(at.normal).length();
-                let grip = Grip::new(friction, slide, &pace);
-                found = Some((pushed - own, AtWall { normal: at.normal, velocity, friction, grip }));
+                let friction = obstacle.friction;
+                let kept = if sticks { held_momentum(obstacle, radii[i], context.dt) } else { 0.0 };
+                let grip = Grip::new(friction, touch.slide, &pace);
+                found = Some((change, AtWall { normal: at.normal, velocity, friction, kept, grip }));
             }
         });
         found.map(|(_, wall)| wall)
