@@ -24,6 +24,8 @@ pub(super) struct Equations<M, G> {
     pub part: Option<f64>,
     /// What may be left whatever there was.
     pub least: f64,
+    /// Part of what there was that may be left.
+    pub tolerance: f64,
 }
 
 /// How a search went.
@@ -43,7 +45,7 @@ impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M
         let mut way = better.clone();
         let mut size = dot(&left, &better);
         let start = self.part.unwrap_or(size);
-        let wanted = self.least.max(TOLERANCE * TOLERANCE * start.max(self.before));
+        let wanted = self.least.max(self.tolerance * self.tolerance * start.max(self.before));
         let mut rounds = 0;
         while size > wanted && size.is_finite() && rounds < MOST_ROUNDS {
             rounds += 1;

@@ -6,7 +6,7 @@
 
 use super::field::{Field, GRAIN, spread};
 use crate::Real;
-use crate::model::gradients::{Equations, Search};
+use crate::model::gradients::{Equations, Search, TOLERANCE};
 use crate::parallel;
 use glam::{Mat3, Vec3};
 use phyxel_laws::elastic::Hooke;
@@ -65,7 +65,8 @@ impl Field {
             });
         };
         let Search { rounds, .. } =
-            Equations { multiply, guide, before: 0.0, part: None, least: 0.0 }.solve(left, &mut solution);
+            Equations { multiply, guide, before: 0.0, part: None, least: 0.0, tolerance: TOLERANCE }
+                .solve(left, &mut solution);
         (solution, rounds)
     }
 

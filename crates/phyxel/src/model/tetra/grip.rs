@@ -12,7 +12,7 @@ const NEWS: Real = 0.1;
 const AT_REST: Real = 0.25;
 
 /// Part of all pushes below which changes are none.
-const SMALL: Real = 0.02;
+const SMALL: Real = 0.05;
 
 /// What friction does at a touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,13 +29,17 @@ impl Grip {
         if friction.r#static > 0.0 && speed <= AT_REST * pace.resting { Self::Sticks } else { Self::Slides(Vec3::ZERO) }
     }
 
+    /// Whether it gives momentum along the sliding instead of against it.
+    pub fn drives(self, sliding: Vec3) -> bool {
+        matches!(self, Self::Slides(given) if given.dot(sliding) > 0.0)
+    }
+
     /// How it is after a touch that holds gives this momentum along its normal and across, while what touches slides at this velocity.
     pub fn judge(self, friction: Friction, push: Real, across: Vec3, sliding: Vec3) -> Verdict {
         let most = friction.kinetic * push;
         let next = match self {
             Self::Sticks => Self::Slides(across.normalize_or_zero() * most),
-            // It does not drive.
-            Self::Slides(given) if given.dot(sliding) > 0.0 => Self::Sticks,
+            Self::Slides(_) if self.drives(sliding) => Self::Sticks,
             Self::Slides(_) => Self::Slides(-sliding.normalize_or_zero() * most),
         };
         let is_due = match self {
@@ -145,9 +149,9 @@ mod tests {
     fn small_changes_are_no_news() {
         let mut court = Court::default();
         court.hear(&Grip::Sticks.judge(ROUGH, 100.0, Vec3::X, Vec3::ZERO));
-        court.hear_of(1.0);
+        court.hear_of(4.0);
         assert!(!court.has_news());
-        // Half a unit less than it would take.
+        // Five units where friction gives two and a half.
         court.hear(&Grip::Sticks.judge(ROUGH, 5.0, Vec3::X * 5.0, Vec3::ZERO));
         assert!(court.has_news());
     }

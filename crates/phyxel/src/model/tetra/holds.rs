@@ -10,11 +10,11 @@ use crate::step::StepContext;
 use glam::{Mat3A, Vec3, Vec3A};
 use phyxel_laws::contact::{Surface, Touch, pushed_velocity};
 
-/// How much firmer a touch is than the matter at it. Nodes then are in each other by four times the strain under the pressure, over this, in
-/// parts of a spacing; a much larger number would make the search for velocities long.
-const FIRM: Real = 10.0;
-/// The same along the surface, where nothing brings back what has slid.
-const GRIP: Real = 30.0;
+/// How much firmer a touch is than the matter at it. The search for velocities takes longer by about its root.
+const FIRM: Real = 3.0;
+/// Steps in which depth is worked off. Under pressure nodes then are in each other by so many times the strain, over [`FIRM`], in parts of a
+/// spacing.
+const STEPS: Real = 2.0;
 
 /// A node that others push out of them.
 #[derive(Clone, Copy, Debug)]
@@ -28,10 +28,8 @@ pub(super) struct Hold {
     normal: Vec3,
     /// The velocity of the node relative to the face along the normal that is wanted, m/s.
     speed: Real,
-    /// Momentum for each m/s that is missing along the normal, kg.
+    /// Momentum for each m/s that is missing, kg.
     firm: Real,
-    /// Momentum for each m/s along the surface while it sticks, kg.
-    rough: Real,
     friction: Friction,
     pub grip: Grip,
     /// Whether it does not hold, because it would have to pull.
@@ -59,7 +57,8 @@ impl Hold {
         let velocity: Vec3 = (0..4).map(|k| before[all[k] as usize] * parts[k]).sum();
         let touch = Touch::new(press.normal, -press.depth, velocity);
         let pace = pace(context, particles.radius[press.node as usize]);
-        let speed = pushed_velocity(Real::NEG_INFINITY, &touch, surface.restitution, &pace);
+        let out = (press.depth / (STEPS * context.dt)).min(pace.push_limit);
+        let speed = pushed_velocity(Real::NEG_INFINITY, &touch, surface.restitution, &pace).max(out);
         let friction = Friction { r#static: surface.static_friction, kinetic: surface.kinetic_friction };
         (gives > 0.0).then(|| Self {
             press: number,
@@ -68,7 +67,6 @@ impl Hold {
             normal: press.normal,
             speed,
             firm: FIRM / gives,
-            rough: GRIP / gives,
             friction,
             grip: Grip::new(friction, touch.slide, &pace),
             is_open: false,
@@ -88,7 +86,7 @@ impl Hold {
         let relative = self.relative(|k| velocities[self.nodes[k]]);
         let along = relative.dot(self.normal);
         let friction = match self.grip {
-            Grip::Sticks => -self.rough * (relative - self.normal * along),
+            Grip::Sticks => -self.firm * (relative - self.normal * along),
             Grip::Slides(given) => given,
         };
         self.normal * (self.firm * (self.speed - along)) + friction
@@ -117,10 +115,14 @@ impl Hold {
     pub fn judge(&self, velocities: &[Vec3]) -> Option<Verdict> {
         let push = self.push(velocities);
         let along = push.dot(self.normal);
+        let across = push - self.normal * along;
+        (!self.is_open).then(|| self.grip.judge(self.friction, along, across, self.sliding(velocities)))
+    }
+
+    /// The node relative to the face, along the face.
+    pub fn sliding(&self, velocities: &[Vec3]) -> Vec3 {
         let relative = self.relative(|k| velocities[self.nodes[k]]);
-        let sliding = relative - self.normal * relative.dot(self.normal);
-        let verdict = self.grip.judge(self.friction, along, push - self.normal * along, sliding);
-        (!self.is_open).then_some(verdict)
+        relative - self.normal * relative.dot(self.normal)
     }
 
     /// What its nodes resist these moves with, kg m/s.
@@ -149,7 +151,7 @@ impl Hold {
     }
 
     fn rough(&self) -> Real {
-        if self.grip == Grip::Sticks && !self.is_open { self.rough } else { 0.0 }
+        if self.grip == Grip::Sticks { self.firm() } else { 0.0 }
     }
 }
 

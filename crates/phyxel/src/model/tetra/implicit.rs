@@ -6,14 +6,14 @@
 
 use super::body::Tetras;
 use super::clusters::Guide;
-use super::grip::{Court, Verdict};
+use super::grip::{Court, Grip, Verdict};
 use super::holds::Hold;
 use super::matrix::Matrix;
 use super::net::{GRAIN, Matters, Net};
 use super::pattern::Pattern;
 use super::walls::{AtWall, Freedom};
 use crate::Real;
-use crate::model::gradients::{Equations, Search, dot};
+use crate::model::gradients::{Equations, Search, TOLERANCE, dot};
 use crate::parallel;
 use crate::particles::Flags;
 use glam::{DVec3, Vec3, Vec4};
@@ -23,6 +23,10 @@ use std::ops::Range;
 
 /// How often velocities are looked for with walls and other bodies at most.
 const TRIES: u32 = 6;
+/// Part of what there was that may be left while it is not yet known what stops.
+const ROUGHLY: f64 = 1e-2;
+/// The same where bodies press on each other, of what there was without that.
+const TOUCHING: f64 = 1e-3;
 
 /// A body of a system, and what its step starts from.
 pub(super) struct Member<'a> {
@@ -88,17 +92,32 @@ impl Stops {
         self.holds.is_empty() && self.walls.iter().all(Option::is_none)
     }
 
-    /// Lets go of what would have to pull and lets slide what would have to hold too much, with the momentum that each wall would have to give
-    /// beside friction; whether much of it is new.
-    fn follow(&mut self, velocities: &[Vec3], push: &[Vec3]) -> bool {
-        let mut court = Court::default();
+    /// Gives nodes at walls the velocities that these leave them, and the freedom.
+    fn stop(&mut self, velocities: &mut [Vec3]) {
+        for (i, wall) in self.walls.iter().enumerate().filter_map(|(i, wall)| Some((i, wall.as_ref()?))) {
+            velocities[i] = wall.stopped(velocities[i]);
+            self.freedom[i] = wall.freedom();
+        }
+    }
+
+    /// Lets go of what would have to pull, and holds at touches that close; how much momentum that changes, kg m/s.
+    fn let_go(&mut self, velocities: &[Vec3], push: &[Vec3]) -> Real {
+        let mut change = 0.0;
         for (i, at) in self.walls.iter_mut().enumerate() {
             let Some((pull, wall)) = at.and_then(|wall| Some((wall.pull(push[i])?, wall))) else { continue };
             (*at, self.freedom[i]) = (None, Freedom::Free);
             self.torn.extend(wall.keeps().then_some(i));
-            court.hear_of(pull);
+            change += pull;
         }
-        self.holds.iter_mut().for_each(|hold| court.hear_of(hold.follow(velocities)));
+        self.holds.iter_mut().for_each(|hold| change += hold.follow(velocities));
+        change
+    }
+
+    /// Lets go of what would have to pull and lets slide what would have to hold too much, with the momentum that each wall would have to give
+    /// beside friction; whether much of it is new.
+    fn follow(&mut self, velocities: &[Vec3], push: &[Vec3]) -> bool {
+        let mut court = Court::default();
+        court.hear_of(self.let_go(velocities, push));
         let at_wall = |i: usize, wall: &Option<AtWall>| wall.map(|wall| wall.judge(push[i], velocities[i]));
         let at_walls: Vec<Option<Verdict>> = self.walls.iter().enumerate().map(|(i, wall)| at_wall(i, wall)).collect();
         let at_holds: Vec<Option<Verdict>> = self.holds.iter().map(|hold| hold.judge(velocities)).collect();
@@ -114,6 +133,25 @@ impl Stops {
             *grip = next;
         }
         true
+    }
+
+    /// Lets go of what pulls and holds what friction drives, so that touches never add motion, with the momentum that each wall gives beside
+    /// friction; whether there is any.
+    fn calm(&mut self, velocities: &[Vec3], push: &[Vec3]) -> bool {
+        let mut any = self.let_go(velocities, push) > 0.0;
+        let walls = self.walls.iter_mut().zip(velocities).filter_map(|(wall, velocity)| {
+            let wall = wall.as_mut()?;
+            let sliding = wall.sliding(*velocity);
+            Some((&mut wall.grip, sliding))
+        });
+        let holds = self.holds.iter_mut().map(|hold| {
+            let sliding = hold.sliding(velocities);
+            (&mut hold.grip, sliding)
+        });
+        for (grip, _) in walls.chain(holds).filter(|(grip, sliding)| grip.drives(*sliding)) {
+            (*grip, any) = (Grip::Sticks, true);
+        }
+        any
     }
 
     /// Takes in walls that nodes would go into which are at none; whether there are any.
@@ -175,13 +213,13 @@ impl Net {
     /// Velocities at the end of a step from where [`place`](Self::place) has put the nodes; those that are held stay as they are.
     ///
     /// Nodes that are in other members are told by `find_holds`, from the matrices of all; they are pushed out. Nodes that would go into a wall
-    /// are told by `find_walls`. They are stopped, and velocities looked for again, until all that stops pushes. (Left to contact alone, the
+    /// are told by `find_walls`, with true for velocities at the start of the step. They are stopped, and velocities looked for again, until all that stops pushes. (Left to contact alone, the
     /// lightest nodes would carry the body by going far ahead of it.)
     pub fn solve(
         &mut self,
         members: &[Member],
         find_holds: impl FnOnce(&[Matrix]) -> Vec<Hold>,
-        find_walls: impl Fn(&[Vec3]) -> Vec<Option<AtWall>>,
+        find_walls: impl Fn(&[Vec3], bool) -> Vec<Option<AtWall>>,
     ) -> End {
         let matrices: Vec<Matrix> = members.iter().map(|member| self.take_matrix(member)).collect();
         let mut count = 0;
@@ -197,24 +235,34 @@ impl Net {
         let freedom = all().map(|(member, i)| if member.held(i) { Freedom::Held } else { Freedom::Free });
         let holds = find_holds(&system.matrices);
         let mut stops = Stops { walls: vec![None; count], freedom: freedom.collect(), holds, torn: Vec::new() };
-        let falling: Vec<Vec3> = all().map(|(member, i)| member.velocities[i] + member.gravity * member.dt).collect();
-        stops.add(find_walls(&falling));
+        let start: Vec<Vec3> = all().map(|(member, i)| member.velocities[i]).collect();
+        stops.add(find_walls(&start, true));
         // What lies on something does not fall, nor does what is held; a guess that tears at it would have to be solved the better.
         let lies = !stops.is_empty() || stops.freedom.contains(&Freedom::Held);
-        let mut solution = if lies { all().map(|(member, i)| member.velocities[i]).collect() } else { falling };
+        let fall =
+            members.first().map_or(Vec3::ZERO, |member| if lies { Vec3::ZERO } else { member.gravity * member.dt });
+        let mut solution: Vec<Vec3> = start.into_iter().map(|velocity| velocity + fall).collect();
         let (mut rounds, mut before) = (0, 0.0);
+        let fine = if stops.holds.is_empty() { TOLERANCE } else { TOUCHING };
+        let mut is_rough = true;
         for _ in 0..TRIES {
-            for (i, wall) in stops.walls.iter().enumerate().filter_map(|(i, wall)| Some((i, wall.as_ref()?))) {
-                solution[i] = wall.stopped(solution[i]);
-                stops.freedom[i] = wall.freedom();
-            }
-            let search = self.better(&system, &stops, before, &mut solution);
+            // What stops and what does not is seen from rough velocities.
+            is_rough = !stops.is_empty();
+            let tolerance = if is_rough { ROUGHLY } else { fine };
+            let search = self.better(&system, &mut stops, (before, tolerance), &mut solution);
             (rounds, before) = (rounds + search.rounds, search.start.max(before));
-            let is_new = !stops.is_empty() && {
+            let is_new = search.rounds > 0 && !stops.is_empty() && {
                 let push = self.pushes(&system, &stops, &solution);
                 stops.follow(&solution, &push)
             };
-            if !(stops.add(find_walls(&solution)) || is_new) {
+            if !(stops.add(find_walls(&solution, false)) || is_new) {
+                break;
+            }
+        }
+        for _ in 0..if is_rough { TRIES } else { 0 } {
+            rounds += self.better(&system, &mut stops, (before, fine), &mut solution).rounds;
+            let push = self.pushes(&system, &stops, &solution);
+            if !stops.calm(&solution, &push) {
                 break;
             }
         }
@@ -240,7 +288,14 @@ impl Net {
     ///
     /// A matrix has no more than the digits of its diagonal, in which the inertia of a very stiff body is lost. Its elements, of which
     /// none pushes it as a whole, are asked there instead; that takes longer.
-    fn better(&mut self, system: &System, stops: &Stops, before: f64, solution: &mut [Vec3]) -> Search {
+    fn better(
+        &mut self,
+        system: &System,
+        stops: &mut Stops,
+        (before, tolerance): (f64, f64),
+        solution: &mut [Vec3],
+    ) -> Search {
+        stops.stop(solution);
         let order = system.order();
         let freedom: Vec<Freedom> = order.iter().map(|&node| stops.freedom[node as usize]).collect();
         let holds = by_row(&stops.holds, &order);
@@ -294,7 +349,7 @@ impl Net {
             }
         };
         let guide = |left: &[Vec3], better: &mut [Vec3]| guide.multiply(left, better);
-        let search = Equations { multiply, guide, before, part, least }.solve(left, &mut change);
+        let search = Equations { multiply, guide, before, part, least, tolerance }.solve(left, &mut change);
         order.iter().zip(&change).for_each(|(&node, change)| solution[node as usize] += *change);
         if freedom.iter().all(|freedom| *freedom == Freedom::Free) {
             system.keep_momentum(solution);

@@ -13,6 +13,9 @@ use phyxel_laws::tetra::Blocks;
 const GRAIN: usize = 512;
 /// Packs of elements per task.
 const PACKS: usize = 64;
+/// How much larger the squares of moves are, where a body turns, than those of moves of nodes beside each other; more than this but
+/// in bodies of few elements.
+const APART: f64 = 16.0;
 
 /// A symmetric, positive matrix of blocks, one for each node and one for each two that share an element, in the order of a pattern.
 #[derive(Clone, Debug)]
@@ -25,6 +28,8 @@ pub(super) struct Matrix {
     /// Beside the diagonal.
     pub blocks: Vec<Mat3A>,
     pub diagonal: Vec<Mat3A>,
+    /// Inertia by row, kg.
+    masses: Vec<Real>,
     /// Whether masses are so small beside stiffness that its rounding may be seen.
     pub is_rough: bool,
 }
@@ -37,6 +42,7 @@ impl Matrix {
             edges: vec![Mat3A::ZERO; pattern.edge_count()],
             blocks: vec![Mat3A::ZERO; pattern.columns.len()],
             diagonal: vec![Mat3A::ZERO; pattern.order.len()],
+            masses: vec![0.0; pattern.order.len()],
             is_rough: false,
             pattern,
         }
@@ -49,7 +55,7 @@ impl Matrix {
         scale: Real,
         mass_of: impl Fn(usize) -> Real + Sync,
     ) {
-        let Self { pattern, elements, edges, blocks, diagonal, is_rough } = self;
+        let Self { pattern, elements, edges, blocks, diagonal, masses, is_rough } = self;
         parallel::for_each_chunk(elements, PACKS, |first, elements| {
             (first..).zip(elements).for_each(|(pack, blocks)| find(pack, blocks));
         });
@@ -74,29 +80,32 @@ impl Matrix {
                 *block = if *is_turned { edge.transpose() } else { edge };
             }
         });
+        masses.iter_mut().zip(&pattern.order).for_each(|(mass, &node)| *mass = mass_of(node as usize));
         // A move of all nodes together is felt by none.
         parallel::for_each_chunk(diagonal, GRAIN, |first, diagonal| {
             for (row, block) in (first..).zip(diagonal) {
-                let mass = Mat3A::from_diagonal(Vec3::splat(mass_of(pattern.order[row] as usize)));
+                let mass = Mat3A::from_diagonal(Vec3::splat(masses[row]));
                 *block = blocks[pattern.row(row)].iter().fold(mass, |sum, block| sum - *block);
             }
         });
-        let roughness = |row: usize| diagonal[row].x_axis.x / mass_of(pattern.order[row] as usize);
-        let roughest = (0..diagonal.len()).map(roughness).fold(0.0, Real::max);
-        *is_rough = f64::from(Real::EPSILON * roughest) > TOLERANCE;
+        let stiffness: f64 = diagonal.iter().map(|block| f64::from(block.x_axis.x)).sum();
+        let mass: f64 = masses.iter().map(|mass| f64::from(*mass)).sum();
+        *is_rough = f64::from(Real::EPSILON) * stiffness > APART * TOLERANCE * mass;
     }
 
     /// The matrix times moves of nodes that are free so far; `room` is for a copy of them.
+    ///
+    /// Stiffness is multiplied with how nodes move beside each other, so that none is left by rounding for a body that moves as a whole.
     pub fn multiply(&self, freedom: &[Freedom], moves: &[Vec3], product: &mut [Vec3], room: &mut Vec<Vec3A>) {
         room.clear();
         room.extend(moves.iter().map(|x| Vec3A::from(*x)));
         let moves = &room[..];
         parallel::for_each_chunk(product, GRAIN, |first, product| {
             for (row, product) in (first..).zip(product) {
-                let mut sum = self.diagonal[row] * moves[row];
+                let (own_move, mut sum) = (moves[row], moves[row] * self.masses[row]);
                 let own = self.pattern.row(row);
                 for (block, &column) in self.blocks[own.clone()].iter().zip(&self.pattern.columns[own]) {
-                    sum += *block * moves[column as usize];
+                    sum += *block * (moves[column as usize] - own_move);
                 }
                 *product = freedom[row].of(sum.into());
             }

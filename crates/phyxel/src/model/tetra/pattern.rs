@@ -43,7 +43,7 @@ pub(super) struct Cluster {
 impl Pattern {
     /// Of elements between nodes with these places at rest, m.
     pub fn new(rest: &[Vec3], elements: &[[u32; 4]]) -> Self {
-        let (order, rows) = cut_into_clusters(rest);
+        let (order, rows) = cut_into_clusters(rest, &find_pieces(rest.len(), elements));
         let mut row_of = vec![0u32; rest.len()];
         (0..).zip(&order).for_each(|(row, &node)| row_of[node as usize] = row);
         // The rows of every edge of an element, later one first, whether it is to be transposed, and its place.
@@ -124,11 +124,17 @@ impl Pattern {
 
 /// Nodes cluster by cluster, and where in them each is. Clusters follow each other along the longest axis, so that those which touch
 /// are not far apart.
-fn cut_into_clusters(rest: &[Vec3]) -> (Vec<u32>, Vec<Range<usize>>) {
+///
+/// Each piece has clusters of its own: it moves and turns without the others, and if no clusters knew of that it would seem to be solved long
+/// before it is.
+fn cut_into_clusters(rest: &[Vec3], pieces: &[u32]) -> (Vec<u32>, Vec<Range<usize>>) {
     let mut order: Vec<u32> = (0..rest.len() as u32).collect();
-    let mut clusters: Vec<&mut [u32]> = vec![&mut order];
+    order.sort_by_key(|&node| (pieces[node as usize], node));
+    let mut clusters: Vec<&mut [u32]> = order.chunk_by_mut(|a, b| pieces[*a as usize] == pieces[*b as usize]).collect();
+    // All pieces together are cut no finer than a whole body would be.
+    let smallest = CLUSTER.max(rest.len() >> MOST_CUTS);
     for _ in 0..MOST_CUTS {
-        clusters = clusters.into_iter().flat_map(|nodes| cut(rest, nodes)).collect();
+        clusters = clusters.into_iter().flat_map(|nodes| cut(rest, nodes, smallest)).collect();
     }
     let (axis, _) = longest_axis(rest.iter().copied());
     let middle =
@@ -145,9 +151,31 @@ fn cut_into_clusters(rest: &[Vec3]) -> (Vec<u32>, Vec<Range<usize>>) {
     (all, rows)
 }
 
+/// Which piece each node is of, by its first node.
+fn find_pieces(count: usize, elements: &[[u32; 4]]) -> Vec<u32> {
+    let mut pieces: Vec<u32> = (0..count as u32).collect();
+    let root = |pieces: &mut Vec<u32>, mut node: u32| {
+        while pieces[node as usize] != node {
+            let next = pieces[node as usize];
+            pieces[node as usize] = pieces[next as usize];
+            node = next;
+        }
+        node
+    };
+    for element in elements {
+        let mut own = element.iter().copied().filter(|&node| (node as usize) < count);
+        let Some(first) = own.next() else { continue };
+        for node in own {
+            let [a, b] = [first, node].map(|node| root(&mut pieces, node));
+            pieces[a.max(b) as usize] = a.min(b);
+        }
+    }
+    (0..count as u32).map(|node| root(&mut pieces, node)).collect()
+}
+
 /// Halves across the longest axis, if they would not be too small.
-fn cut<'a>(rest: &[Vec3], nodes: &'a mut [u32]) -> Vec<&'a mut [u32]> {
-    if nodes.len() <= CLUSTER {
+fn cut<'a>(rest: &[Vec3], nodes: &'a mut [u32], smallest: usize) -> Vec<&'a mut [u32]> {
+    if nodes.len() <= smallest {
         return vec![nodes];
     }
     let (axis, _) = longest_axis(nodes.iter().map(|&node| rest[node as usize]));

@@ -61,7 +61,8 @@ impl Together<'_> {
         context: &StepContext,
     ) {
         let Self { numbers, tetras, derived } = self;
-        let is_own = |press: &Press| ends(derived, press).is_some_and(|ends| numbers.contains(&ends[0]));
+        // Pieces of one body push each other after the solution: where a crack has just opened, which way is out is not known well enough.
+        let is_own = |press: &Press| ends(derived, press).is_some_and(|[a, b]| a != b && numbers.contains(&a));
         let presses: Vec<usize> = (0..walls.presses.len()).filter(|&k| is_own(&walls.presses[k])).collect();
         let Derived { net, parts, pushes, stopped } = derived;
         let ranges: Vec<Range<usize>> = numbers.iter().map(|&number| net.runs[number].particles.clone()).collect();
@@ -104,12 +105,12 @@ impl Together<'_> {
             };
             presses.iter().filter_map(hold).collect()
         };
-        let at_walls = |velocities: &[Vec3]| {
+        let at_walls = |velocities: &[Vec3], is_start: bool| {
             let mut first = 0;
             let own = ranges.iter().flat_map(|range| {
                 let own = &velocities[first..first + range.len()];
                 first += range.len();
-                find_walls(walls, particles, range.clone(), [&before[range.clone()], own], context)
+                find_walls((walls, is_start), particles, range.clone(), [&before[range.clone()], own], context)
             });
             own.collect()
         };

@@ -64,9 +64,13 @@ impl AtWall {
     pub fn judge(&self, change: Vec3, velocity: Vec3) -> Verdict {
         let along = change.dot(self.normal);
         let push = along + self.kept;
+        self.grip.judge(self.friction, push, change - self.normal * along, self.sliding(velocity))
+    }
+
+    /// What of a velocity is along the wall, beside that of the wall itself.
+    pub fn sliding(&self, velocity: Vec3) -> Vec3 {
         let relative = velocity - self.velocity;
-        let sliding = relative - self.normal * relative.dot(self.normal);
-        self.grip.judge(self.friction, push, change - self.normal * along, sliding)
+        relative - self.normal * relative.dot(self.normal)
     }
 }
 
@@ -124,9 +128,9 @@ impl Freedom {
 }
 
 /// Which nodes of a body would go into walls with the second of these velocities, each with the wall that stops it most; the first are those
-/// at the start of the step.
+/// at the start of the step. With `is_start` both are, and nodes that lie on walls fall.
 pub(super) fn find_walls(
-    walls: &Walls,
+    (walls, is_start): (&Walls, bool),
     particles: &Particles,
     range: Range<usize>,
     [before, velocities]: [&[Vec3]; 2],
@@ -143,9 +147,11 @@ pub(super) fn find_walls(
         let reach = radii[i] + velocities[i].length() * context.dt;
         near.visit(positions[i], reach, |at, carried, obstacle| {
             let touch = Touch::new(at.normal, at.distance - NODE_RADIUS * radii[i], before[i] - carried);
-            let own = (velocities[i] - carried).dot(at.normal);
+            let is_close = touch.gap <= FILM * radii[i];
+            let fall = if is_start && is_close { context.gravity * context.dt } else { Vec3::ZERO };
+            let own = (velocities[i] + fall - carried).dot(at.normal);
             let pace = pace(context, radii[i]);
-            let sticks = obstacle.stickiness > 0.0 && touch.gap <= FILM * radii[i];
+            let sticks = obstacle.stickiness > 0.0 && is_close;
             let pushed = pushed_velocity(if sticks { own.min(0.0) } else { own }, &touch, obstacle.restitution, &pace);
             let change = if sticks { (pushed - own).abs() } else { pushed - own };
             if (sticks || change > 0.0) && found.is_none_or(|(most, _)| change > most) {
