@@ -135,7 +135,7 @@ pub fn sample(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, limit: 
     let bounds = shape.bounds().ok_or(SampleError::Unbounded)?;
     let volume = shape.volume();
     let cells = volume / f64::from(spacing).powi(3);
-    check_count(sampler.density() * cells * thickened(&bounds, spacing), spacing, limit)?;
+    check_count(sampler.density() * occupied_cells(&bounds, volume, spacing), spacing, limit)?;
     let positions = arrange(shape, sampler, spacing, seed, cells)?;
     check_count(positions.len() as f64, spacing, limit)?;
     if positions.is_empty() {
@@ -144,11 +144,13 @@ pub fn sample(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, limit: 
     Ok(Samples { positions, volume, spacing })
 }
 
-/// How many times thicker than it is a shape counts that is thinner than a spacing along some axis: it takes a layer of
-/// particles all the same.
-fn thickened(bounds: &Bounds, spacing: Real) -> f64 {
-    let thin = |size: Real| if size > 0.0 { (f64::from(spacing) / f64::from(size)).max(1.0) } else { 1.0 };
-    bounds.size().to_array().map(thin).into_iter().product()
+/// Cells of the spacing that a shape of this volume in these bounds takes. Where it is thinner than a spacing along some axis it takes a
+/// layer all the same, even if it is so thin that its bounds have no thickness left.
+fn occupied_cells(bounds: &Bounds, volume: f64, spacing: Real) -> f64 {
+    let sizes = bounds.size().to_array().map(f64::from);
+    let around: f64 = sizes.iter().product();
+    let part = if around > 0.0 { volume / around } else { 1.0 };
+    part * sizes.map(|size| (size / f64::from(spacing)).max(1.0)).iter().product::<f64>()
 }
 
 fn check_count(expected: f64, spacing: Real, limit: usize) -> Result<(), SampleError> {
