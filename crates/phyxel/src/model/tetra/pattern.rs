@@ -2,6 +2,7 @@
 //! steps from step to step.
 
 use crate::Real;
+use crate::model::Parts;
 use glam::Vec3;
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::tetra::EDGES;
@@ -151,26 +152,13 @@ fn cut_into_clusters(rest: &[Vec3], pieces: &[u32]) -> (Vec<u32>, Vec<Range<usiz
     (all, rows)
 }
 
-/// Which piece each node is of, by its first node.
+/// Which piece each node is of, by one of its nodes.
 fn find_pieces(count: usize, elements: &[[u32; 4]]) -> Vec<u32> {
-    let mut pieces: Vec<u32> = (0..count as u32).collect();
-    let root = |pieces: &mut Vec<u32>, mut node: u32| {
-        while pieces[node as usize] != node {
-            let next = pieces[node as usize];
-            pieces[node as usize] = pieces[next as usize];
-            node = next;
-        }
-        node
-    };
+    let mut parts = Parts::new(count);
     for element in elements {
-        let mut own = element.iter().copied().filter(|&node| (node as usize) < count);
-        let Some(first) = own.next() else { continue };
-        for node in own {
-            let [a, b] = [first, node].map(|node| root(&mut pieces, node));
-            pieces[a.max(b) as usize] = a.min(b);
-        }
+        element.windows(2).for_each(|pair| parts.unite([pair[0], pair[1]]));
     }
-    (0..count as u32).map(|node| root(&mut pieces, node)).collect()
+    (0..count as u32).map(|node| parts.root(node)).collect()
 }
 
 /// Halves across the longest axis, if they would not be too small.
