@@ -157,11 +157,10 @@ impl Stops {
     /// Takes in walls that nodes would go into which are at none; whether there are any.
     fn add(&mut self, walls: Vec<Option<AtWall>>) -> bool {
         let mut any = false;
-        let nodes = self.walls.iter_mut().zip(&mut self.freedom).zip(walls);
-        for ((at, _), wall) in
-            nodes.filter(|((at, freedom), wall)| at.is_none() && **freedom == Freedom::Free && wall.is_some())
-        {
-            (*at, any) = (wall, true);
+        for (i, wall) in walls.into_iter().enumerate().filter(|(_, wall)| wall.is_some()) {
+            if self.freedom[i] == Freedom::Free && !self.torn.contains(&i) {
+                (self.walls[i], any) = (wall, true);
+            }
         }
         any
     }
@@ -213,8 +212,8 @@ impl Net {
     /// Velocities at the end of a step from where [`place`](Self::place) has put the nodes; those that are held stay as they are.
     ///
     /// Nodes that are in other members are told by `find_holds`, from the matrices of all; they are pushed out. Nodes that would go into a wall
-    /// are told by `find_walls`, with true for velocities at the start of the step. They are stopped, and velocities looked for again, until all that stops pushes. (Left to contact alone, the
-    /// lightest nodes would carry the body by going far ahead of it.)
+    /// are told by `find_walls`, with true for velocities at the start of the step. They are stopped, and velocities looked for again, until
+    /// all that stops pushes. (Left to contact alone, the lightest nodes would carry the body by going far ahead of it.)
     pub fn solve(
         &mut self,
         members: &[Member],
