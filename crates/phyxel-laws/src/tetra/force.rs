@@ -193,7 +193,7 @@ fn axis<L: Lanes>(m: &Matrix<L>) -> [L; 3] {
 /// corners `1/(1 - t)` times as fast as it should, and damping would be as much stiffer; the scale is 0 where that is twice.
 /// Power is still what [`Exerted::lost`] says, and a torque comes back.
 #[inline(always)]
-fn turn_inverse<L: Lanes>(s: &[L; 6]) -> [L; 6] {
+pub(super) fn turn_inverse<L: Lanes>(s: &[L; 6]) -> [L; 6] {
     let (zero, one) = (L::zero(), L::splat(1.0));
     let h = [s[1] + s[2], s[0] + s[2], s[0] + s[1]];
     // The numbers beside the diagonal are those of -S.
@@ -222,7 +222,7 @@ fn times<L: Lanes>(s: &[L; 6], v: [L; 3]) -> [L; 3] {
 
 /// Rate of `S` from `M = R^T dF/dt`: the symmetric part of `M - [omega] S` with `(tr(S) - S) omega = axis of M`.
 #[inline(always)]
-fn stretch_rate<L: Lanes>(m: &Matrix<L>, stretch: &[L; 6], inverse: &[L; 6]) -> [L; 6] {
+pub(super) fn stretch_rate<L: Lanes>(m: &Matrix<L>, stretch: &[L; 6], inverse: &[L; 6]) -> [L; 6] {
     let [x, y, z] = times(inverse, axis(m));
     let zero = L::zero();
     let spin = [[zero, zero - z, y], [z, zero, zero - x], [zero - y, x, zero]];
@@ -237,8 +237,23 @@ fn stretch_rate<L: Lanes>(m: &Matrix<L>, stretch: &[L; 6], inverse: &[L; 6]) -> 
 }
 
 #[inline(always)]
-fn transposed<L: Lanes>(m: &Matrix<L>) -> Matrix<L> {
+pub(super) fn transposed<L: Lanes>(m: &Matrix<L>) -> Matrix<L> {
     [[m[0][0], m[1][0], m[2][0]], [m[0][1], m[1][1], m[2][1]], [m[0][2], m[1][2], m[2][2]]]
+}
+
+/// A stress with what its rotation takes up, so that it does not turn the element: power of it is power of the stress at
+/// [`stretch_rate`].
+#[inline(always)]
+pub(super) fn without_torque<L: Lanes>(stress: &[L; 6], stretch: &[L; 6], inverse: &[L; 6]) -> Matrix<L> {
+    let mut whole = full(*stress);
+    let [x, y, z] = times(inverse, axis(&product(&whole, &full(*stretch))));
+    whole[0][1] = whole[0][1] + z;
+    whole[1][0] = whole[1][0] - z;
+    whole[0][2] = whole[0][2] - y;
+    whole[2][0] = whole[2][0] + y;
+    whole[1][2] = whole[1][2] + x;
+    whole[2][1] = whole[2][1] - x;
+    whole
 }
 
 #[inline(always)]
@@ -275,14 +290,7 @@ fn exert_eight<L: Lanes, const DAMPED: bool>(
             }
             (scale * (ahead * work(&viscous, &rate))).store(&mut out.lost);
         }
-        whole = full(stress);
-        let [x, y, z] = times(&inverse, axis(&product(&whole, &full(stretch))));
-        whole[0][1] = whole[0][1] + z;
-        whole[1][0] = whole[1][0] - z;
-        whole[0][2] = whole[0][2] - y;
-        whole[2][0] = whole[2][0] + y;
-        whole[1][2] = whole[1][2] + x;
-        whole[2][1] = whole[2][1] - x;
+        whole = without_torque(&stress, &stretch, &inverse);
     }
     let mut h = product(&r, &whole);
     let minus = L::zero() - scale;

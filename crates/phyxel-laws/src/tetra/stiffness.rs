@@ -4,7 +4,9 @@
 //! by `-K u`, and with damping by `-(K u + damping K du/dt)`. An implicit step solves `(M + dt a M + (dt^2 + dt b) K) dv = ...`
 //! with the `a` and `b` of [`Rayleigh`](super::Rayleigh).
 
-use super::force::{load_gradients, slope, spread, stiffness_of};
+use super::force::{
+    load_gradients, slope, spread, stiffness_of, stretch_rate, transposed, turn_inverse, without_torque,
+};
 use super::{CornerVectors, EDGES, Group, Matter};
 use crate::elastic::{VOIGT, full, product as multiplied, symmetric_product};
 use crate::lanes::{Eight, Lanes, WIDTH, at_every_level};
@@ -19,6 +21,21 @@ at_every_level! {
     product = product_eight [] [] (
         group: &Group,
         matter: &Matter,
+        turn: &[Eight; 4],
+        moves: &[[f32; 4]],
+        out: &mut CornerVectors,
+    )
+}
+
+at_every_level! {
+    /// What [`product`] is if rotations turn with the moves, N: `K` by how stretches change, not how `R^T F` does.
+    ///
+    /// Whatever the strain, it resists no turn of an element as a whole and does not turn it. ([`product`] does both, in proportion to the
+    /// strain: too much for a crumb that is stiff and hardly has a mass.)
+    stretch_product = stretch_product_eight [] [] (
+        group: &Group,
+        matter: &Matter,
+        points: &[[f32; 4]],
         turn: &[Eight; 4],
         moves: &[[f32; 4]],
         out: &mut CornerVectors,
@@ -50,6 +67,31 @@ fn product_eight<L: Lanes>(
     let du = slope(group.corners, moves, &g);
     let r = rotation_matrix(load4::<L>(turn));
     let mut h = multiplied(&r, &full(matter.hooke.stress(symmetric_product(&r, &du))));
+    let scale = L::load(&group.rest.volume) * stiffness_of(group);
+    for a in 0..3 {
+        for b in 0..3 {
+            h[a][b] = scale * h[a][b];
+        }
+    }
+    spread(&h, &g, out);
+}
+
+#[inline(always)]
+fn stretch_product_eight<L: Lanes>(
+    group: &Group,
+    matter: &Matter,
+    points: &[[f32; 4]],
+    turn: &[Eight; 4],
+    moves: &[[f32; 4]],
+    out: &mut CornerVectors,
+) {
+    let g = load_gradients::<L>(group.rest);
+    let r = rotation_matrix(load4::<L>(turn));
+    let stretch = symmetric_product(&r, &slope(group.corners, points, &g));
+    let inverse = turn_inverse(&stretch);
+    let m = multiplied(&transposed(&r), &slope(group.corners, moves, &g));
+    let stress = matter.hooke.stress(stretch_rate(&m, &stretch, &inverse));
+    let mut h = multiplied(&r, &without_torque(&stress, &stretch, &inverse));
     let scale = L::load(&group.rest.volume) * stiffness_of(group);
     for a in 0..3 {
         for b in 0..3 {
@@ -92,5 +134,66 @@ fn blocks_eight<L: Lanes>(group: &Group, matter: &Matter, turn: &[Eight; 4], out
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elastic::Hooke;
+    use crate::lanes::Level;
+    use crate::tetra::{Element, Exerted, Rest, exert};
+    use glam::Vec3;
+
+    /// Numbers between -1 and 1 without an order.
+    fn scattered(k: usize) -> Vec3 {
+        Vec3::new(k as f32, k as f32 + 0.3, k as f32 + 0.7).map(|x| (12.9898 * x).sin())
+    }
+
+    fn rows(points: [Vec3; 4]) -> [[f32; 4]; 4] {
+        points.map(|x| x.extend(0.0).to_array())
+    }
+
+    /// Pulls of eight elements that are all alike, on the corners of one.
+    fn pulls(out: &CornerVectors) -> [Vec3; 4] {
+        std::array::from_fn(|corner| Vec3::from_slice(&out[corner][0][..3]))
+    }
+
+    #[test]
+    fn by_stretch_no_turn_of_a_strained_element_is_resisted_and_no_move_turns_it() {
+        let nodes = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+        let shapes: Vec<Element> = (0..WIDTH).filter_map(|_| Element::new(nodes)).collect();
+        assert_eq!(shapes.len(), WIDTH);
+        let rest = Rest::new(&shapes);
+        let corners = std::array::from_fn(|corner| [corner as u32; WIDTH]);
+        let group = Group { corners: &corners, rest: &rest, state: None };
+        let matter = Matter { hooke: Hooke::isotropic(1.0, 0.3), damping: 0.0 };
+        // A third of its size out of shape.
+        let places: [Vec3; 4] = std::array::from_fn(|k| nodes[k] + 0.3 * scattered(k));
+        let points = rows(places);
+        let mut turn = [[0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH], [1.0; WIDTH]];
+        let mut exerted = Exerted::default();
+        exert::<false>(Level::detect(), &group, &matter, &points, &[], &mut turn, &mut exerted);
+        let resisted = |moves: [Vec3; 4]| {
+            let mut out = [[[0.0; 4]; WIDTH]; 4];
+            stretch_product(Level::detect(), &group, &matter, &points, &turn, &rows(moves), &mut out);
+            pulls(&out)
+        };
+        let work = |pulls: [Vec3; 4], moves: [Vec3; 4]| (0..4).map(|k| pulls[k].dot(moves[k])).sum::<f32>();
+        let spin = Vec3::new(0.4, -0.7, 0.5);
+        // Sums of some ten products of order 1 in f32.
+        for pull in resisted(places.map(|x| spin.cross(x))) {
+            assert!(pull.length() < 1e-5, "{pull}");
+        }
+        let [one, other]: [[Vec3; 4]; 2] = [10, 20].map(|first| std::array::from_fn(|k| scattered(first + k)));
+        let found = resisted(one);
+        let torque: Vec3 = (0..4).map(|k| places[k].cross(found[k])).sum();
+        assert!(torque.length() < 1e-5, "{torque}");
+        assert!((work(found, other) - work(resisted(other), one)).abs() < 1e-5);
+        assert!(work(found, one) > 0.0);
+        // Where rotations stay as they are, both are wrong by about the strain.
+        let mut plain = [[[0.0; 4]; WIDTH]; 4];
+        product(Level::detect(), &group, &matter, &turn, &rows(places.map(|x| spin.cross(x))), &mut plain);
+        assert!(pulls(&plain).iter().any(|pull| pull.length() > 1e-2));
     }
 }

@@ -11,63 +11,113 @@ pub(super) const TOLERANCE: f64 = 1e-4;
 /// Most rounds; more than a well-posed system takes.
 const MOST_ROUNDS: u32 = 400;
 
+/// Unknowns that know nothing of others, group by group.
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    /// The group of each unknown; none where all are of one.
+    of: Vec<u32>,
+    count: usize,
+}
+
+impl Groups {
+    pub const ONE: Self = Self { of: Vec::new(), count: 1 };
+
+    /// Of so many, by unknown.
+    pub fn new(of: Vec<u32>, count: usize) -> Self {
+        if count <= 1 { Self::ONE } else { Self { of, count } }
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    pub fn of(&self, unknown: usize) -> usize {
+        if self.count == 1 { 0 } else { self.of[unknown] as usize }
+    }
+
+    /// In another order, by the unknowns that stand there.
+    pub fn in_order(&self, order: &[u32]) -> Self {
+        let of = if self.count == 1 { Vec::new() } else { order.iter().map(|&k| self.of[k as usize]).collect() };
+        Self { of, count: self.count }
+    }
+
+    /// The sum of products in each.
+    pub fn dots(&self, a: &[Vec3], b: &[Vec3]) -> Vec<f64> {
+        if self.count == 1 {
+            return vec![dot(a, b)];
+        }
+        let mut sums = vec![0.0; self.count];
+        for ((a, b), &group) in a.iter().zip(b).zip(&self.of) {
+            sums[group as usize] += a.as_dvec3().dot(b.as_dvec3());
+        }
+        sums
+    }
+}
+
 /// A symmetric, positive system of equations, by what is done with its matrix. Unknowns that are not free are no part of it: nothing
 /// is left of them, and of what is multiplied for them.
+///
+/// Groups of unknowns are solved for side by side, each as if it were alone: a light one is not lost beside a heavy one.
 pub(super) struct Equations<M, G> {
     /// Multiplies the matrix.
     pub multiply: M,
     /// Multiplies a guide, which is symmetric, positive and about the inverse of the matrix.
     pub guide: G,
-    /// What was left at the start of a search before, in which less was known; nothing without.
-    pub before: f64,
-    /// What is left at the start of this one, if only a part of that is what it is measured by.
-    pub part: Option<f64>,
-    /// What may be left whatever there was.
-    pub least: f64,
+    pub groups: Groups,
+    /// What was left before the guess was found, by group; nothing without.
+    pub before: Vec<f64>,
+    /// What may be left whatever there was, by group.
+    pub least: Vec<f64>,
     /// Part of what there was that may be left.
     pub tolerance: f64,
 }
 
-/// How a search went.
-pub(super) struct Search {
-    pub rounds: u32,
-    /// What was left at its start, as far as that counts.
-    pub start: f64,
-}
-
 impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M, G> {
-    /// Betters a guess, of which `left` is left of the right side, until it solves them.
-    pub fn solve(mut self, mut left: Vec<Vec3>, solution: &mut [Vec3]) -> Search {
-        let count = solution.len();
+    /// Betters a guess, of which `left` is left of the right side, until it solves them. Returns how many rounds it takes.
+    pub fn solve(mut self, mut left: Vec<Vec3>, solution: &mut [Vec3]) -> u32 {
+        let (count, groups) = (solution.len(), self.groups);
         let mut product = vec![Vec3::ZERO; count];
         let mut better = vec![Vec3::ZERO; count];
         (self.guide)(&left, &mut better);
         let mut way = better.clone();
-        let mut size = dot(&left, &better);
-        let start = self.part.unwrap_or(size);
-        let wanted = self.least.max(self.tolerance * self.tolerance * start.max(self.before));
+        let mut sizes = groups.dots(&left, &better);
+        let known = |of: &[f64], group: usize| of.get(group).copied().unwrap_or(0.0);
+        let wanted: Vec<f64> = sizes
+            .iter()
+            .enumerate()
+            .map(|(group, size)| {
+                let most = size.max(known(&self.before, group));
+                (self.tolerance * self.tolerance * most).max(known(&self.least, group))
+            })
+            .collect();
+        let mut goes_on: Vec<bool> =
+            sizes.iter().zip(&wanted).map(|(size, wanted)| size > wanted && size.is_finite()).collect();
         let mut rounds = 0;
-        while size > wanted && size.is_finite() && rounds < MOST_ROUNDS {
+        while goes_on.contains(&true) && rounds < MOST_ROUNDS {
             rounds += 1;
             (self.multiply)(&way, &mut product);
-            let slope = dot(&way, &product);
-            if slope <= 0.0 {
-                break;
-            }
-            let step = (size / slope) as Real;
+            let slopes = groups.dots(&way, &product);
+            goes_on.iter_mut().zip(&slopes).for_each(|(goes_on, slope)| *goes_on &= *slope > 0.0);
+            let step = |group: usize| if goes_on[group] { (sizes[group] / slopes[group]) as Real } else { 0.0 };
+            let steps: Vec<Real> = (0..sizes.len()).map(step).collect();
             for i in 0..count {
+                let step = steps[groups.of(i)];
                 solution[i] += step * way[i];
                 left[i] -= step * product[i];
             }
             (self.guide)(&left, &mut better);
-            let next = dot(&left, &better);
-            let keep = (next / size) as Real;
+            let next = groups.dots(&left, &better);
+            let keep = |group: usize| if goes_on[group] { (next[group] / sizes[group]) as Real } else { 0.0 };
+            let keeps: Vec<Real> = (0..sizes.len()).map(keep).collect();
             for i in 0..count {
-                way[i] = better[i] + keep * way[i];
+                way[i] = better[i] + keeps[groups.of(i)] * way[i];
             }
-            size = next;
+            sizes = next;
+            for (group, goes_on) in goes_on.iter_mut().enumerate() {
+                *goes_on &= sizes[group] > wanted[group] && sizes[group].is_finite();
+            }
         }
-        Search { rounds, start }
+        rounds
     }
 }
 

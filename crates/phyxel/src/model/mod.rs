@@ -21,7 +21,7 @@ use crate::particles::{Particle, Particles, Rearrangement};
 use crate::step::StepContext;
 pub use continuum::{ContinuumModel, ContinuumSettings};
 pub use crystal::{CrystalModel, CrystalSettings};
-use glam::Vec3;
+use glam::{DMat3, DVec3, Vec3};
 use phyxel_laws::stiffness::bar_time_constant;
 use serde::{Deserialize, Serialize};
 pub use shape::{ShapeModel, ShapeSettings};
@@ -433,4 +433,19 @@ impl Parts {
     fn count(&self) -> u32 {
         (0..self.parent.len() as u32).filter(|&i| self.parent[i as usize] == i).count() as u32
     }
+}
+
+/// Angular velocity of weighted arms and velocities, rad/s; 0 about an axis without extent.
+fn angular_velocity(points: impl Iterator<Item = (f64, DVec3, DVec3)>) -> DVec3 {
+    let (mut inertia, mut momentum, mut trace) = (DMat3::ZERO, DVec3::ZERO, 0.0);
+    for (w, arm, v) in points {
+        let square = arm.length_squared();
+        inertia +=
+            w * (DMat3::from_diagonal(DVec3::splat(square)) - DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z));
+        momentum += w * arm.cross(v);
+        trace += w * square;
+    }
+    // A little stiffness keeps a line from spinning about itself, as in the kernel of clusters of shapes.
+    let scaled = inertia * (1.0 / trace.max(f64::MIN_POSITIVE)) + DMat3::from_diagonal(DVec3::splat(1e-6));
+    if trace > 0.0 && scaled.determinant() > 1e-9 { scaled.inverse() * momentum / trace } else { DVec3::ZERO }
 }

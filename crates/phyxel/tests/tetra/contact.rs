@@ -145,8 +145,11 @@ fn a_stack_in_long_steps_is_shorter_by_what_its_weight_makes_it() {
             let above = 0.4 * (2 - body) as f32;
             let expected = 0.4 * (strain(above) + strain(0.2));
             let found = 0.4 - (height(&world, body, true) - height(&world, body, false));
-            // Blocks stand beside each other by up to an eighth of a cell, and their elements are not all alike.
-            assert!((found / expected - 1.0).abs() < 0.05, "{young}, {body}: {found} of {expected}");
+            // Blocks stand beside each other by 13 and 7 mm of 400. What is pressed there is a smaller face, which bears more, and elements are
+            // not all alike.
+            let face = (1.0 - 13.0 / 400.0) * (1.0 - 7.0 / 400.0);
+            let is_right = found > 0.98 * expected && found < 1.02 * expected / face;
+            assert!(is_right, "{young}, {body}: {found} of {expected}");
             if body > 0 {
                 // Pushes are three times as firm as matter and work off half of the depth in a step.
                 let (inside, most) = (height(&world, body - 1, true) - height(&world, body, false), 2.0 / 3.0 * CELL);

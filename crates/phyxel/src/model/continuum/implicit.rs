@@ -6,7 +6,7 @@
 
 use super::field::{Field, GRAIN, spread};
 use crate::Real;
-use crate::model::gradients::{Equations, Search, TOLERANCE};
+use crate::model::gradients::{Equations, Groups, TOLERANCE};
 use crate::parallel;
 use glam::{Mat3, Vec3};
 use phyxel_laws::elastic::Hooke;
@@ -64,9 +64,9 @@ impl Field {
                 (first..).zip(better).for_each(|(i, better)| *better = blocks[i] * left[i]);
             });
         };
-        let Search { rounds, .. } =
-            Equations { multiply, guide, before: 0.0, part: None, least: 0.0, tolerance: TOLERANCE }
-                .solve(left, &mut solution);
+        let (groups, before, least) = (Groups::ONE, Vec::new(), Vec::new());
+        let equations = Equations { multiply, guide, groups, before, least, tolerance: TOLERANCE };
+        let rounds = equations.solve(left, &mut solution);
         (solution, rounds)
     }
 

@@ -5,9 +5,10 @@
 
 use super::packs::{Pace, Packs};
 use super::{Cluster, ShapeModel};
+use crate::model::angular_velocity;
 use crate::parallel;
 use crate::particles::Particles;
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
 /// Clusters per task.
 const GRAIN: usize = 4;
@@ -118,19 +119,4 @@ fn damp_cluster(
     });
     let changes = changes.collect();
     Damped { number, changes, loss: loss.max(0.0) }
-}
-
-/// Angular velocity of weighted arms and velocities, rad/s; 0 about an axis without extent.
-fn angular_velocity(points: impl Iterator<Item = (f64, DVec3, DVec3)>) -> DVec3 {
-    let (mut inertia, mut momentum, mut trace) = (DMat3::ZERO, DVec3::ZERO, 0.0);
-    for (w, arm, v) in points {
-        let square = arm.length_squared();
-        inertia +=
-            w * (DMat3::from_diagonal(DVec3::splat(square)) - DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z));
-        momentum += w * arm.cross(v);
-        trace += w * square;
-    }
-    // The same little stiffness as in the kernel keeps a line from spinning about itself.
-    let scaled = inertia * (1.0 / trace.max(f64::MIN_POSITIVE)) + DMat3::from_diagonal(DVec3::splat(1e-6));
-    if trace > 0.0 && scaled.determinant() > 1e-9 { scaled.inverse() * momentum / trace } else { DVec3::ZERO }
 }

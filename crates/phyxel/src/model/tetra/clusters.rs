@@ -33,8 +33,9 @@ pub(super) struct Part<'a> {
     rows: Range<usize>,
     /// First of its clusters among all.
     first_cluster: usize,
-    /// How nodes may move, by row.
+    /// How nodes may move, and how with their clusters, by row.
     freedom: &'a [Freedom],
+    rigid: &'a [Freedom],
     /// Of the blocks on the diagonal, by row.
     inverses: Vec<Mat3A>,
     /// From the middles of clusters to their nodes, in parts of the largest cluster, by row.
@@ -50,20 +51,25 @@ struct Factor {
 }
 
 impl<'a> Guide<'a> {
-    /// Of bodies: for each its matrix, rows among all and where nodes are, m, by its rows; and of touches between rows.
-    pub fn new(bodies: Vec<(&'a Matrix, Range<usize>, Vec<Vec3>)>, freedom: &'a [Freedom], holds: &[Hold]) -> Self {
+    /// Of bodies: for each its matrix, rows among all and where nodes are, m, by its rows; of how nodes may move, and how with their clusters;
+    /// and of touches between rows.
+    pub fn new(
+        bodies: Vec<(&'a Matrix, Range<usize>, Vec<Vec3>)>,
+        [freedom, rigid]: [&'a [Freedom]; 2],
+        holds: &[Hold],
+    ) -> Self {
         let mut extra = vec![Mat3A::ZERO; if holds.is_empty() { 0 } else { freedom.len() }];
         for hold in holds {
-            hold.nodes.into_iter().zip(hold.own()).for_each(|(row, own)| extra[row] += own);
+            hold.own().for_each(|(row, own)| extra[row] += own);
         }
         let mut clusters = 0;
         let parts = bodies.into_iter().map(|(matrix, rows, points)| {
-            let freedom = &freedom[rows.clone()];
+            let (freedom, rigid) = (&freedom[rows.clone()], &rigid[rows.clone()]);
             let inverses = matrix.inverses(freedom, extra.get(rows.clone()).unwrap_or(&[]));
             let first_cluster = clusters;
             clusters += matrix.pattern.clusters.len();
             let arms = find_arms(&matrix.pattern.clusters, &points);
-            Part { matrix, rows, first_cluster, freedom, inverses, arms }
+            Part { matrix, rows, first_cluster, freedom, rigid, inverses, arms }
         });
         let mut guide = Self { parts: parts.collect(), factor: Factor::default() };
         guide.factor = guide.factorize(holds);
@@ -88,7 +94,8 @@ impl<'a> Guide<'a> {
                     rows[end.cluster].iter_mut().for_each(|row| drop(row.splice(0..0, vec![0.0; SIX * missing])));
                 }
             }
-            for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
+            let count = hold.count();
+            for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
                 let [row, column] = [&ends[a], &ends[b]];
                 if row.cluster < column.cluster {
                     continue;
@@ -110,7 +117,7 @@ impl<'a> Guide<'a> {
         let part = &self.parts[self.parts.partition_point(|part| part.rows.end <= row)];
         let own = row - part.rows.start;
         let cluster = part.first_cluster + part.matrix.pattern.cluster_of[own] as usize;
-        End { cluster, arm: part.arms[own], freedom: part.freedom[own] }
+        End { cluster, arm: part.arms[own], freedom: part.rigid[own] }
     }
 
     /// Multiplies the guide.
@@ -143,7 +150,7 @@ impl Part<'_> {
         for row in rows.clone() {
             own.add(
                 self.arms[row],
-                &self.freedom[row].both(&self.matrix.diagonal[row], &self.freedom[row]),
+                &self.rigid[row].both(&self.matrix.diagonal[row], &self.rigid[row]),
                 self.arms[row],
             );
             for k in pattern.row(row) {
@@ -151,7 +158,7 @@ impl Part<'_> {
                 if column > row {
                     break;
                 }
-                let block = self.freedom[row].both(&self.matrix.blocks[k], &self.freedom[column]);
+                let block = self.rigid[row].both(&self.matrix.blocks[k], &self.rigid[column]);
                 beside[pattern.cluster_of[column] as usize - first].add(self.arms[row], &block, self.arms[column]);
             }
         }
@@ -169,7 +176,7 @@ impl Part<'_> {
         parallel::map(pattern.clusters.len(), 1, |number| {
             let (mut push, mut twist) = (Vec3A::ZERO, Vec3A::ZERO);
             for row in pattern.clusters[number].rows.clone() {
-                let left = Vec3A::from(left[row]);
+                let left = Vec3A::from(self.rigid[row].of(left[row]));
                 push += left;
                 twist += self.arms[row].cross(left);
             }
@@ -184,8 +191,9 @@ impl Part<'_> {
             for (row, better) in (first..).zip(better) {
                 let cluster = SIX * pattern.cluster_of[row] as usize;
                 let [shift, turn] = [cluster, cluster + 3].map(|k| Vec3A::from_slice(&moves[k..k + 3]));
-                let alone = self.inverses[row] * Vec3A::from(left[row]);
-                *better = self.freedom[row].of((alone + shift + turn.cross(self.arms[row])).into());
+                let alone = Vec3::from(self.inverses[row] * Vec3A::from(left[row]));
+                let together = self.rigid[row].of((shift + turn.cross(self.arms[row])).into());
+                *better = self.freedom[row].of(alone) + together;
             }
         });
     }

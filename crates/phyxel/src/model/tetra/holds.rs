@@ -1,7 +1,8 @@
-//! Nodes inside of other bodies, for implicit steps: pushes and friction between bodies that are solved for together.
+//! Nodes at walls and inside of other bodies, for implicit steps: pushes and friction that are solved for with velocities.
 
 use super::grip::{Grip, Verdict};
 use super::matrix::Matrix;
+use super::walls::{Freedom, Wall};
 use crate::Real;
 use crate::contact::{Press, pace};
 use crate::material::Friction;
@@ -12,32 +13,51 @@ use phyxel_laws::contact::{Surface, Touch, pushed_velocity};
 
 /// How much firmer a touch is than the matter at it. The search for velocities takes longer by about its root.
 const FIRM: Real = 3.0;
+/// How much firmer walls are at last. What lies on one is in it by so much less than it is pressed together there, and what sticks to it creeps
+/// in a step by so much less than it is sheared.
+const HARD: Real = 300.0;
 /// Steps in which depth is worked off. Under pressure nodes then are in each other by so many times the strain, over [`FIRM`], in parts of a
 /// spacing.
 const STEPS: Real = 2.0;
 
-/// A node that others push out of them.
+/// What holds a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// A body that it is in, by this press.
+    Press(usize),
+    Wall,
+}
+
+/// A node that something does not let in.
+///
+/// It is firm: the push is in proportion to the velocity that is missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
-    /// The press that it is of.
-    pub press: usize,
-    /// The node and those of the face, among all that are solved for.
+    pub by: By,
+    /// The node and those of the face, among all that are solved for. At a wall it is the node alone.
     pub nodes: [usize; 4],
     /// Parts of their velocities in that of the node relative to the face; they add up to nothing.
     parts: [Real; 4],
+    /// Velocity of a wall, m/s.
+    carried: Vec3,
     normal: Vec3,
     /// The velocity of the node relative to the face along the normal that is wanted, m/s.
     speed: Real,
     /// Momentum for each m/s that is missing, kg.
     firm: Real,
+    /// The most that it pulls with, kg m/s.
+    kept: Real,
     friction: Friction,
     pub grip: Grip,
+    /// How friction resists moves across the normal and across this way of sliding, kg.
+    rough: Real,
+    slide: Vec3,
     /// Whether it does not hold, because it would have to pull.
     pub is_open: bool,
 }
 
 impl Hold {
-    /// With `weight` the resistance of nodes to changes of their velocities, kg; nothing if none may move.
+    /// A press, with `weight` the resistance of nodes to changes of their velocities, kg; nothing if none may move.
     pub fn new(
         (number, press): (usize, &Press),
         (particles, before): (&Particles, &[Vec3]),
@@ -61,16 +81,39 @@ impl Hold {
         let speed = pushed_velocity(Real::NEG_INFINITY, &touch, surface.restitution, &pace).max(out);
         let friction = Friction { r#static: surface.static_friction, kinetic: surface.kinetic_friction };
         (gives > 0.0).then(|| Self {
-            press: number,
+            by: By::Press(number),
             nodes,
             parts,
+            carried: Vec3::ZERO,
             normal: press.normal,
             speed,
             firm: FIRM / gives,
+            kept: 0.0,
             friction,
             grip: Grip::new(friction, touch.slide, &pace),
+            rough: 0.0,
+            slide: Vec3::ZERO,
             is_open: false,
         })
+    }
+
+    /// A wall at a node that resists changes of its velocity with this weight, kg.
+    pub fn at_wall(node: usize, wall: &Wall, weight: Real) -> Self {
+        Self {
+            by: By::Wall,
+            nodes: [node; 4],
+            parts: [1.0, 0.0, 0.0, 0.0],
+            carried: wall.carried,
+            normal: wall.normal,
+            speed: wall.speed,
+            firm: FIRM * weight,
+            kept: wall.kept,
+            friction: wall.friction,
+            grip: wall.grip,
+            rough: 0.0,
+            slide: Vec3::ZERO,
+            is_open: false,
+        }
     }
 
     /// The same between nodes by other numbers.
@@ -83,67 +126,139 @@ impl Hold {
         if self.is_open {
             return Vec3::ZERO;
         }
-        let relative = self.relative(|k| velocities[self.nodes[k]]);
+        let relative = self.relative_at(velocities);
         let along = relative.dot(self.normal);
-        let friction = match self.grip {
-            Grip::Sticks => -self.firm * (relative - self.normal * along),
-            Grip::Slides(given) => given,
+        self.normal * (self.firm() * (self.speed - along)) + self.rub(relative - self.normal * along)
+    }
+
+    /// What friction gives a node that moves so beside what it touches, kg m/s.
+    fn rub(&self, across: Vec3) -> Vec3 {
+        match self.grip {
+            Grip::Sticks => -self.firm * across,
+            Grip::Slides(most) => -across * self.firm.min(most / across.length().max(Real::MIN_POSITIVE)),
+        }
+    }
+
+    /// Sees how friction changes about these velocities.
+    pub fn linearise(&mut self, velocities: &[Vec3]) {
+        let across = self.sliding(velocities);
+        (self.rough, self.slide) = match self.grip {
+            Grip::Slides(most) if self.firm * across.length() > most => {
+                (most / across.length(), across.normalize_or_zero())
+            }
+            Grip::Slides(_) | Grip::Sticks => (self.firm, Vec3::ZERO),
         };
-        self.normal * (self.firm * (self.speed - along)) + friction
     }
 
-    /// The node relative to the face.
+    /// What the node would have to be faster by, m/s.
+    pub fn shortfall(&self, velocities: &[Vec3]) -> Vec3 {
+        self.normal * (self.speed - self.relative_at(velocities).dot(self.normal)).max(0.0)
+    }
+
+    /// The node relative to the face or wall.
+    fn relative_at(&self, velocities: &[Vec3]) -> Vec3 {
+        self.relative(|k| velocities[self.nodes[k]]) - self.carried
+    }
+
     fn relative(&self, of: impl Fn(usize) -> Vec3) -> Vec3 {
-        (1..4).fold(of(0) * self.parts[0], |sum, k| sum + of(k) * self.parts[k])
+        (1..self.count()).fold(of(0) * self.parts[0], |sum, k| sum + of(k) * self.parts[k])
     }
 
-    /// Momentum that its nodes are given at these velocities.
-    pub fn pushes(&self, velocities: &[Vec3]) -> [Vec3; 4] {
-        let push = self.push(velocities);
-        self.parts.map(|part| push * part)
+    /// How many nodes it has.
+    pub fn count(&self) -> usize {
+        if self.by == By::Wall { 1 } else { 4 }
+    }
+
+    /// Momentum that its nodes are given at these velocities, by their numbers.
+    pub fn pushes(&self, velocities: &[Vec3]) -> impl Iterator<Item = (usize, Vec3)> {
+        let (push, parts) = (self.push(velocities), self.parts);
+        self.nodes.into_iter().take(self.count()).zip(parts).map(move |(node, part)| (node, push * part))
+    }
+
+    /// What energy rises by for each part of a way that is gone along these moves, beside that at its start, after a part of it, J.
+    pub fn slope(&self, (velocities, moves): (&[Vec3], &[Vec3]), part: Real) -> Real {
+        let (start, way) = (self.relative_at(velocities), self.relative(|k| moves[self.nodes[k]]));
+        let push = |at: Vec3| {
+            let along = at.dot(self.normal);
+            let missing = self.firm * (self.speed - along);
+            let across = if self.is_open { Vec3::ZERO } else { self.rub(at - self.normal * along) };
+            self.normal * if missing > -self.kept { missing } else { 0.0 } + across
+        };
+        (push(start) - push(start + way * part)).dot(way)
+    }
+
+    /// Whether it holds what it should and nothing else at these velocities, and how hard it would have to pull, kg m/s.
+    fn state(&self, velocities: &[Vec3]) -> (bool, Real) {
+        let pull = self.firm * (self.relative_at(velocities).dot(self.normal) - self.speed);
+        (self.is_open == (pull > self.kept), pull)
+    }
+
+    /// Whether it holds if its nodes come together at these velocities, and only then.
+    pub fn is_right(&self, velocities: &[Vec3]) -> bool {
+        self.state(velocities).0
     }
 
     /// Lets go if it would have to pull for these velocities, and holds if its nodes come together; how much momentum that changes, kg m/s.
     pub fn follow(&mut self, velocities: &[Vec3]) -> Real {
-        let relative = self.relative(|k| velocities[self.nodes[k]]).dot(self.normal);
-        let is_new = self.is_open != (relative > self.speed);
-        self.is_open ^= is_new;
-        if is_new { self.firm * (relative - self.speed).abs() } else { 0.0 }
+        let (is_right, pull) = self.state(velocities);
+        self.is_open ^= !is_right;
+        if is_right { 0.0 } else { pull.abs() }
     }
 
-    /// What is to be said of friction after these velocities were found; nothing while it does not hold.
-    pub fn judge(&self, velocities: &[Vec3]) -> Option<Verdict> {
-        let push = self.push(velocities);
-        let along = push.dot(self.normal);
-        let across = push - self.normal * along;
-        (!self.is_open).then(|| self.grip.judge(self.friction, along, across, self.sliding(velocities)))
+    /// What is to be said of friction after velocities were found.
+    pub fn judge(&self, velocities: &[Vec3]) -> Verdict {
+        let given = self.push(velocities);
+        let along = given.dot(self.normal);
+        let across = (given - self.normal * along).length();
+        self.grip.judge(self.friction, along + self.kept, across)
     }
 
-    /// The node relative to the face, along the face.
-    pub fn sliding(&self, velocities: &[Vec3]) -> Vec3 {
-        let relative = self.relative(|k| velocities[self.nodes[k]]);
+    /// The node relative to the face or wall, along it.
+    fn sliding(&self, velocities: &[Vec3]) -> Vec3 {
+        let relative = self.relative_at(velocities);
         relative - self.normal * relative.dot(self.normal)
     }
 
-    /// What its nodes resist these moves with, kg m/s.
-    pub fn resists(&self, moves: [Vec3; 4]) -> [Vec3; 4] {
-        let relative = self.relative(|k| moves[k]);
+    /// How a wall lets its node move, if it is hard.
+    pub fn freedom(&self) -> Freedom {
+        match self.grip {
+            _ if self.is_open => Freedom::Free,
+            Grip::Slides(_) if self.slide != Vec3::ZERO => Freedom::Along(self.normal.into()),
+            Grip::Slides(_) | Grip::Sticks => Freedom::Held,
+        }
+    }
+
+    /// Whether it pulls at all.
+    pub fn keeps(&self) -> bool {
+        self.kept > 0.0
+    }
+
+    /// Lets a wall be as hard as it is at last.
+    pub fn harden(&mut self) {
+        self.firm *= if self.by == By::Wall { HARD / FIRM } else { 1.0 };
+    }
+
+    /// What its nodes resist these moves with, by their numbers, kg m/s.
+    pub fn resists(&self, moves: &[Vec3]) -> impl Iterator<Item = (usize, Vec3)> {
+        let relative = self.relative(|k| moves[self.nodes[k]]);
         let along = self.normal * relative.dot(self.normal);
-        let push = along * self.firm() + (relative - along) * self.rough();
-        self.parts.map(|part| push * part)
+        let across = relative - along;
+        let push = along * self.firm() + (across - self.slide * across.dot(self.slide)) * self.rough();
+        self.nodes.into_iter().take(self.count()).zip(self.parts).map(move |(node, part)| (node, push * part))
     }
 
     /// What the node at a place resists moves of that at another with, kg.
     pub fn block(&self, row: usize, column: usize) -> Mat3A {
-        let normal = Vec3A::from(self.normal);
-        let square = Mat3A::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
-        let both = square * (self.firm() - self.rough()) + Mat3A::from_diagonal(Vec3::splat(self.rough()));
+        let square = |x: Vec3A| Mat3A::from_cols(x * x.x, x * x.y, x * x.z);
+        let (firm, rough) = (self.firm(), self.rough());
+        let across = Mat3A::from_diagonal(Vec3::splat(rough)) - square(self.slide.into()) * rough;
+        let both = square(self.normal.into()) * (firm - rough) + across;
         both * (self.parts[row] * self.parts[column])
     }
 
-    /// What each node resists its own moves with, kg.
-    pub fn own(&self) -> [Mat3A; 4] {
-        [0, 1, 2, 3].map(|k| self.block(k, k))
+    /// What each node resists its own moves with, by their numbers, kg.
+    pub fn own(&self) -> impl Iterator<Item = (usize, Mat3A)> {
+        (0..self.count()).map(|k| (self.nodes[k], self.block(k, k)))
     }
 
     fn firm(&self) -> Real {
@@ -151,7 +266,7 @@ impl Hold {
     }
 
     fn rough(&self) -> Real {
-        if self.grip == Grip::Sticks { self.firm() } else { 0.0 }
+        if self.is_open { 0.0 } else { self.rough }
     }
 }
 

@@ -6,27 +6,37 @@
 
 use super::body::Tetras;
 use super::clusters::Guide;
-use super::grip::{Court, Grip, Verdict};
-use super::holds::Hold;
+use super::grip::{Court, SMALL, Verdict};
+use super::holds::{By, Hold, weights};
 use super::matrix::Matrix;
 use super::net::{GRAIN, Matters, Net};
 use super::pattern::Pattern;
-use super::walls::{AtWall, Freedom};
+use super::walls::{Freedom, Wall};
 use crate::Real;
-use crate::model::gradients::{Equations, Search, TOLERANCE, dot};
+use crate::model::gradients::{Equations, Groups, TOLERANCE};
+use crate::model::{Parts, angular_velocity};
 use crate::parallel;
 use crate::particles::Flags;
-use glam::{DVec3, Vec3, Vec4};
+use glam::{DVec3, Vec3, Vec3A, Vec4};
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::tetra::{Blocks, blocks};
 use std::ops::Range;
 
 /// How often velocities are looked for with walls and other bodies at most.
-const TRIES: u32 = 6;
+const TRIES: u32 = 8;
 /// Part of what there was that may be left while it is not yet known what stops.
 const ROUGHLY: f64 = 1e-2;
 /// The same where bodies press on each other, of what there was without that.
 const TOUCHING: f64 = 1e-3;
+
+/// The most that a piece turns in a step, rad: nodes that go straight then widen it by an eighth.
+const TURN: f64 = 0.5;
+/// The most that a node moves beside its piece in a step, in parts of how far that reaches.
+const CHANGE: f64 = 0.25;
+/// Part of how energy falls at the start of a way by which it may rise at its end.
+const ENOUGH: f64 = 0.1;
+/// How often a way is halved to find where energy is least.
+const HALVES: u32 = 12;
 
 /// A body of a system, and what its step starts from.
 pub(super) struct Member<'a> {
@@ -72,97 +82,89 @@ pub(super) struct End {
     pub velocities: Vec<Vec3>,
     /// Presses and the momentum that each gave its node, kg m/s.
     pub pushes: Vec<(usize, Vec3)>,
-    /// Momentum that walls gave nodes, kg m/s.
-    pub stops: Vec<Option<Vec3>>,
+    /// Nodes at walls and the momentum that each was given, kg m/s.
+    pub stops: Vec<(usize, Vec3)>,
     pub rounds: u32,
 }
 
 /// What stops nodes.
 struct Stops {
-    /// By node.
-    walls: Vec<Option<AtWall>>,
-    freedom: Vec<Freedom>,
     holds: Vec<Hold>,
-    /// Nodes that were torn off walls that keep what touches them.
-    torn: Vec<usize>,
+    /// By node, the wall among what holds.
+    walls: Vec<Option<usize>>,
+    /// By node.
+    is_held: Vec<bool>,
+    /// Whether walls are as hard as they are at last.
+    are_hard: bool,
 }
 
 impl Stops {
-    fn is_empty(&self) -> bool {
-        self.holds.is_empty() && self.walls.iter().all(Option::is_none)
-    }
-
-    /// Gives nodes at walls the velocities that these leave them, and the freedom.
-    fn stop(&mut self, velocities: &mut [Vec3]) {
-        for (i, wall) in self.walls.iter().enumerate().filter_map(|(i, wall)| Some((i, wall.as_ref()?))) {
-            velocities[i] = wall.stopped(velocities[i]);
-            self.freedom[i] = wall.freedom();
-        }
-    }
-
-    /// Lets go of what would have to pull, and holds at touches that close; how much momentum that changes, kg m/s.
-    fn let_go(&mut self, velocities: &[Vec3], push: &[Vec3]) -> Real {
-        let mut change = 0.0;
-        for (i, at) in self.walls.iter_mut().enumerate() {
-            let Some((pull, wall)) = at.and_then(|wall| Some((wall.pull(push[i])?, wall))) else { continue };
-            (*at, self.freedom[i]) = (None, Freedom::Free);
-            self.torn.extend(wall.keeps().then_some(i));
-            change += pull;
-        }
-        self.holds.iter_mut().for_each(|hold| change += hold.follow(velocities));
-        change
-    }
-
-    /// Lets go of what would have to pull and lets slide what would have to hold too much, with the momentum that each wall would have to give
-    /// beside friction; whether much of it is new.
-    fn follow(&mut self, velocities: &[Vec3], push: &[Vec3]) -> bool {
-        let mut court = Court::default();
-        court.hear_of(self.let_go(velocities, push));
-        let at_wall = |i: usize, wall: &Option<AtWall>| wall.map(|wall| wall.judge(push[i], velocities[i]));
-        let at_walls: Vec<Option<Verdict>> = self.walls.iter().enumerate().map(|(i, wall)| at_wall(i, wall)).collect();
-        let at_holds: Vec<Option<Verdict>> = self.holds.iter().map(|hold| hold.judge(velocities)).collect();
-        at_walls.iter().chain(&at_holds).flatten().for_each(|verdict| court.hear(verdict));
-        if !court.has_news() {
-            return false;
-        }
-        let decide = |verdict: Option<Verdict>| verdict.and_then(|verdict| court.decide(&verdict));
-        let walls =
-            self.walls.iter_mut().zip(at_walls).filter_map(|(wall, verdict)| Some((&mut wall.as_mut()?.grip, verdict)));
-        let holds = self.holds.iter_mut().zip(at_holds).map(|(hold, verdict)| (&mut hold.grip, verdict));
-        for (grip, next) in walls.chain(holds).filter_map(|(grip, verdict)| Some((grip, decide(verdict)?))) {
-            *grip = next;
-        }
-        true
-    }
-
-    /// Lets go of what pulls and holds what friction drives, so that touches never add motion, with the momentum that each wall gives beside
-    /// friction; whether there is any.
-    fn calm(&mut self, velocities: &[Vec3], push: &[Vec3]) -> bool {
-        let mut any = self.let_go(velocities, push) > 0.0;
-        let walls = self.walls.iter_mut().zip(velocities).filter_map(|(wall, velocity)| {
-            let wall = wall.as_mut()?;
-            let sliding = wall.sliding(*velocity);
-            Some((&mut wall.grip, sliding))
-        });
-        let holds = self.holds.iter_mut().map(|hold| {
-            let sliding = hold.sliding(velocities);
-            (&mut hold.grip, sliding)
-        });
-        for (grip, _) in walls.chain(holds).filter(|(grip, sliding)| grip.drives(*sliding)) {
-            (*grip, any) = (Grip::Sticks, true);
-        }
-        any
-    }
-
     /// Takes in walls that nodes would go into which are at none; whether there are any.
-    fn add(&mut self, walls: Vec<Option<AtWall>>) -> bool {
+    fn add(&mut self, walls: Vec<Option<Wall>>, weights: &[Real]) -> bool {
         let mut any = false;
-        for (i, wall) in walls.into_iter().enumerate().filter(|(_, wall)| wall.is_some()) {
-            if self.freedom[i] == Freedom::Free && !self.torn.contains(&i) {
-                (self.walls[i], any) = (wall, true);
+        for (i, wall) in walls.into_iter().enumerate().filter_map(|(i, wall)| Some((i, wall?))) {
+            let old = self.walls[i];
+            if self.is_held[i] || old.is_some_and(|k| !self.holds[k].is_open || self.holds[k].keeps()) {
+                continue;
+            }
+            let mut hold = Hold::at_wall(i, &wall, weights[i]);
+            if self.are_hard {
+                hold.harden();
+            }
+            any = true;
+            match old {
+                Some(k) => self.holds[k] = hold,
+                None => {
+                    self.walls[i] = Some(self.holds.len());
+                    self.holds.push(hold);
+                }
             }
         }
         any
+    }
+
+    /// Lets walls be as hard as they are at last.
+    fn harden(&mut self) {
+        self.are_hard = true;
+        self.holds.iter_mut().for_each(Hold::harden);
+    }
+
+    /// Momentum that is needed for velocities beside what is known and what holds give, kg m/s, of the matrices times these velocities.
+    fn missing(&self, system: &System, product: Vec<Vec3>, velocities: &[Vec3]) -> Vec<Vec3> {
+        let mut push = product;
+        push.iter_mut().zip(&system.right).for_each(|(push, right)| *push -= *right);
+        for hold in &self.holds {
+            hold.pushes(velocities).for_each(|(node, given)| push[node] -= given);
+        }
+        push
+    }
+
+    /// Lets go of what would have to pull, and holds at touches that close; whether that changes more than this part of pushes in any group.
+    fn let_go(&mut self, velocities: &[Vec3], groups: &Groups, part: Real) -> bool {
+        let mut sums = vec![[0.0; 2]; groups.count()];
+        for hold in &mut self.holds {
+            let change = hold.follow(velocities);
+            let [all, push] = &mut sums[groups.of(hold.nodes[0])];
+            (*all, *push) = (*all + change, *push + hold.push(velocities).length());
+        }
+        sums.iter().any(|[change, pushes]| *change > part * pushes)
+    }
+
+    /// Lets slide what would have to hold too much, and looks at what slides; whether much of it is new in any group.
+    fn slide(&mut self, velocities: &[Vec3], groups: &Groups) -> bool {
+        let judge = |hold: &Hold| (!hold.is_open).then(|| hold.judge(velocities));
+        let verdicts: Vec<Option<Verdict>> = self.holds.iter().map(judge).collect();
+        let mut courts = vec![Court::default(); groups.count()];
+        let number = |hold: &Hold| groups.of(hold.nodes[0]);
+        for (hold, verdict) in self.holds.iter().zip(&verdicts) {
+            verdict.iter().for_each(|verdict| courts[number(hold)].hear(verdict));
+        }
+        for (hold, verdict) in self.holds.iter_mut().zip(verdicts) {
+            let court = &courts[number(hold)];
+            let next = verdict.filter(|_| court.has_news()).and_then(|verdict| court.decide(&verdict));
+            hold.grip = next.unwrap_or(hold.grip);
+        }
+        courts.iter().any(Court::has_news)
     }
 }
 
@@ -173,6 +175,10 @@ struct System<'a> {
     /// Nodes of each member among all.
     nodes: Vec<Range<usize>>,
     right: Vec<Vec3>,
+    /// Velocities that the search begins with, and the matrices times them.
+    first: [Vec<Vec3>; 2],
+    /// Nodes of pieces that do not touch each other.
+    groups: Groups,
 }
 
 impl System<'_> {
@@ -192,33 +198,155 @@ impl System<'_> {
             .collect()
     }
 
-    /// Shifts velocities of bodies that nothing outside holds, so that they have the momentum that they should have: neither elements nor
-    /// touches push as a whole, whatever is left of the right side.
-    fn keep_momentum(&self, velocities: &mut [Vec3]) {
-        let (mut missing, mut mass) = (DVec3::ZERO, 0.0);
-        for (member, _, nodes) in self.parts() {
-            for (i, node) in nodes.enumerate() {
-                let own = f64::from(member.heavy() * member.masses[i]);
-                missing += self.right[node].as_dvec3() - velocities[node].as_dvec3() * own;
-                mass += own;
+    /// What it takes to change velocities from the first, J: `dv . A dv`, of the matrices times these velocities.
+    fn work(&self, velocities: &[Vec3], product: &[Vec3]) -> Vec<f64> {
+        let [first, first_product] = &self.first;
+        let change = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<Vec3>>();
+        self.groups.dots(&change(velocities, first), &change(product, first_product))
+    }
+
+    /// Velocities are not known better than by their rounding; what that takes, J.
+    fn rounding(&self, velocities: &[Vec3]) -> Vec<f64> {
+        let momentum = self.parts().flat_map(|(member, _, nodes)| member.masses.iter().zip(&velocities[nodes]));
+        let momentum: Vec<Vec3> = momentum.map(|(mass, velocity)| *velocity * *mass).collect();
+        let energy = self.groups.dots(&momentum, velocities);
+        energy.into_iter().map(|energy| f64::from(Real::EPSILON).powi(2) * energy).collect()
+    }
+
+    /// Finds which nodes know nothing of each other: those of pieces that nothing holds together.
+    fn find_groups(&self, holds: &[Hold]) -> Groups {
+        let mut piece_of = vec![0u32; self.right.len()];
+        let mut count = 0;
+        for (_, matrix, nodes) in self.parts() {
+            for piece in &matrix.pattern.pieces {
+                piece.iter().for_each(|&i| piece_of[nodes.start + i as usize] = count);
+                count += 1;
             }
         }
-        let shift = (missing / mass).as_vec3();
-        velocities.iter_mut().for_each(|velocity| *velocity += shift);
+        let mut parts = Parts::new(count as usize);
+        for hold in holds.iter().filter(|hold| hold.by != By::Wall) {
+            hold.nodes.iter().for_each(|&node| parts.unite([piece_of[hold.nodes[0]], piece_of[node]]));
+        }
+        Groups::new(piece_of.into_iter().map(|piece| parts.root(piece)).collect(), count as usize)
     }
+
+    /// Lets pieces that nothing holds have the momentum and the spin that they should have, and all that touch each other together the
+    /// momentum, unless walls hold them: neither elements nor touches push as a whole, whatever is left of the right side. (What is left is
+    /// little beside the work of the whole body; a crumb of it may be far lighter.)
+    ///
+    /// Nodes go straight during a step. A piece that would turn by more than [`TURN`] would be torn wide by that, and a crumb that is struck may
+    /// be faster than its own size in a step; they are slowed.
+    fn keep_momentum(&self, net: &Net, stops: &Stops, velocities: &mut [Vec3]) {
+        let mut is_held = stops.is_held.clone();
+        let mut touches = is_held.clone();
+        for hold in stops.holds.iter().filter(|hold| !hold.is_open) {
+            hold.nodes.iter().for_each(|&node| touches[node] = true);
+            is_held[hold.nodes[0]] |= hold.by == By::Wall;
+        }
+        let mut touching = Vec::new();
+        for (member, matrix, nodes) in self.parts() {
+            let points = net.points_of(member.body);
+            for piece in &matrix.pattern.pieces {
+                let node_of = |i: u32| nodes.start + i as usize;
+                let own = |&i: &u32| {
+                    let weight = f64::from(member.heavy() * member.masses[i as usize]);
+                    let place = Vec4::from_array(points[i as usize]).truncate();
+                    Own { node: node_of(i), weight, place: place.as_dvec3() }
+                };
+                let owns: Vec<Own> = piece.iter().map(own).collect();
+                let missing =
+                    |own: &Own, velocity: Vec3| self.right[own.node].as_dvec3() / own.weight - velocity.as_dvec3();
+                if !owns.iter().any(|own| touches[own.node]) {
+                    let rigid = Rigid::new(&owns, |own| missing(own, velocities[own.node]));
+                    owns.iter().for_each(|own| velocities[own.node] += rigid.at(own.place).as_vec3());
+                }
+                let is_slowed =
+                    !piece.iter().any(|&i| member.held(i as usize)) && slow_down(&owns, member.dt, velocities);
+                if is_slowed {
+                    // Walls take it as a whole then.
+                    for hold in owns.iter().filter_map(|own| Some(&stops.holds[stops.walls[own.node]?])) {
+                        let shift = hold.shortfall(velocities);
+                        owns.iter().for_each(|own| velocities[own.node] += shift);
+                    }
+                }
+                if owns.iter().any(|own| touches[own.node]) {
+                    touching.extend(owns);
+                }
+            }
+        }
+        if !touching.iter().any(|own| is_held[own.node]) {
+            let missing = |own: &Own| self.right[own.node].as_dvec3() / own.weight - velocities[own.node].as_dvec3();
+            let shift = Rigid::new(&touching, missing).shift.as_vec3();
+            touching.iter().for_each(|own| velocities[own.node] += shift);
+        }
+    }
+}
+
+/// Lets a piece turn and change its shape no more in a step than nodes that go straight can; whether it had to.
+fn slow_down(owns: &[Own], dt: Real, velocities: &mut [Vec3]) -> bool {
+    let rigid = Rigid::new(owns, |own| velocities[own.node].as_dvec3());
+    let turn = rigid.spin.length() * f64::from(dt);
+    let [mut reach, mut fastest] = [0.0f64; 2];
+    for own in owns {
+        reach = reach.max((own.place - rigid.middle).length_squared());
+        fastest = fastest.max((velocities[own.node].as_dvec3() - rigid.at(own.place)).length_squared());
+    }
+    let change = fastest.sqrt() * f64::from(dt) / reach.sqrt().max(f64::MIN_POSITIVE);
+    if turn <= TURN && change <= CHANGE {
+        return false;
+    }
+    let slower = Rigid { spin: rigid.spin * (TURN / turn).min(1.0), ..rigid };
+    let part = (CHANGE / change).min(1.0);
+    for own in owns {
+        let own_motion = velocities[own.node].as_dvec3() - rigid.at(own.place);
+        velocities[own.node] = (slower.at(own.place) + part * own_motion).as_vec3();
+    }
+    true
+}
+
+/// The motion of nodes as a whole.
+#[derive(Clone, Copy)]
+struct Rigid {
+    middle: DVec3,
+    shift: DVec3,
+    spin: DVec3,
+}
+
+impl Rigid {
+    fn new(owns: &[Own], velocity: impl Fn(&Own) -> DVec3) -> Self {
+        let mass = owns.iter().map(|own| own.weight).sum::<f64>().max(f64::MIN_POSITIVE);
+        let shift = owns.iter().map(|own| own.weight * velocity(own)).sum::<DVec3>() / mass;
+        let middle = owns.iter().map(|own| own.weight * own.place).sum::<DVec3>() / mass;
+        let spin = angular_velocity(owns.iter().map(|own| (own.weight, own.place - middle, velocity(own) - shift)));
+        Self { middle, shift, spin }
+    }
+
+    fn at(&self, place: DVec3) -> DVec3 {
+        self.shift + self.spin.cross(place - self.middle)
+    }
+}
+
+/// A node, its inertia, kg, and where it is, m.
+struct Own {
+    node: usize,
+    weight: f64,
+    place: DVec3,
 }
 
 impl Net {
     /// Velocities at the end of a step from where [`place`](Self::place) has put the nodes; those that are held stay as they are.
     ///
-    /// Nodes that are in other members are told by `find_holds`, from the matrices of all; they are pushed out. Nodes that would go into a wall
-    /// are told by `find_walls`, with true for velocities at the start of the step. They are stopped, and velocities looked for again, until
-    /// all that stops pushes. (Left to contact alone, the lightest nodes would carry the body by going far ahead of it.)
+    /// Nodes that are in other members are told by `find_holds`, from how much nodes resist changes of their velocities, kg; they are pushed
+    /// out. Nodes that would go into a wall are told by `find_walls`, with true for velocities at the start of the step. (Left to contact
+    /// alone, the lightest nodes would carry the body by going far ahead of it.)
+    ///
+    /// What is held has an energy with one least value, whatever touches and whatever does not, to which each search comes nearer. First, walls
+    /// push as firmly as bodies do, which shows fast what touches; last, they are hard.
     pub fn solve(
         &mut self,
         members: &[Member],
-        find_holds: impl FnOnce(&[Matrix]) -> Vec<Hold>,
-        find_walls: impl Fn(&[Vec3], bool) -> Vec<Option<AtWall>>,
+        find_holds: impl FnOnce(&[Real]) -> Vec<Hold>,
+        find_walls: impl Fn(&[Vec3], bool) -> Vec<Option<Wall>>,
     ) -> End {
         let matrices: Vec<Matrix> = members.iter().map(|member| self.take_matrix(member)).collect();
         let mut count = 0;
@@ -230,52 +358,57 @@ impl Net {
         let nodes = nodes.collect();
         let all = || members.iter().flat_map(|member| (0..member.masses.len()).map(move |i| (member, i)));
         let right = all().map(|(member, i)| member.right(i)).collect();
-        let system = System { members, matrices, nodes, right };
-        let freedom = all().map(|(member, i)| if member.held(i) { Freedom::Held } else { Freedom::Free });
-        let holds = find_holds(&system.matrices);
-        let mut stops = Stops { walls: vec![None; count], freedom: freedom.collect(), holds, torn: Vec::new() };
+        let mut system =
+            System { members, matrices, nodes, right, first: [Vec::new(), Vec::new()], groups: Groups::ONE };
+        let is_held = all().map(|(member, i)| member.held(i)).collect();
+        let weights: Vec<Real> = system.matrices.iter().flat_map(weights).collect();
+        let holds = find_holds(&weights);
+        system.groups = system.find_groups(&holds);
+        let mut stops = Stops { holds, walls: vec![None; count], is_held, are_hard: false };
+        let fine = if stops.holds.is_empty() { TOLERANCE } else { TOUCHING };
         let start: Vec<Vec3> = all().map(|(member, i)| member.velocities[i]).collect();
-        stops.add(find_walls(&start, true));
+        stops.add(find_walls(&start, true), &weights);
         // What lies on something does not fall, nor does what is held; a guess that tears at it would have to be solved the better.
-        let lies = !stops.is_empty() || stops.freedom.contains(&Freedom::Held);
+        let lies = !stops.holds.is_empty() || stops.is_held.contains(&true);
         let fall =
             members.first().map_or(Vec3::ZERO, |member| if lies { Vec3::ZERO } else { member.gravity * member.dt });
         let mut solution: Vec<Vec3> = start.into_iter().map(|velocity| velocity + fall).collect();
-        let (mut rounds, mut before) = (0, 0.0);
-        let fine = if stops.holds.is_empty() { TOLERANCE } else { TOUCHING };
+        system.first = [solution.clone(), self.product(&system, &solution)];
+        let mut rounds = 0;
         let mut is_rough = true;
         for _ in 0..TRIES {
             // What stops and what does not is seen from rough velocities.
-            is_rough = !stops.is_empty();
+            is_rough = !stops.holds.is_empty();
             let tolerance = if is_rough { ROUGHLY } else { fine };
-            let search = self.better(&system, &mut stops, (before, tolerance), &mut solution);
-            (rounds, before) = (rounds + search.rounds, search.start.max(before));
-            let is_new = search.rounds > 0 && !stops.is_empty() && {
-                let push = self.pushes(&system, &stops, &solution);
-                stops.follow(&solution, &push)
-            };
-            if !(stops.add(find_walls(&solution, false)) || is_new) {
+            let more = self.better(&system, &mut stops, tolerance, &mut solution);
+            rounds += more;
+            let is_new = stops.let_go(&solution, &system.groups, SMALL);
+            let slides = stops.slide(&solution, &system.groups);
+            if !(stops.add(find_walls(&solution, false), &weights) || is_new || slides) {
                 break;
             }
         }
+        stops.harden();
         for _ in 0..if is_rough { TRIES } else { 0 } {
-            rounds += self.better(&system, &mut stops, (before, fine), &mut solution).rounds;
-            let push = self.pushes(&system, &stops, &solution);
-            if !stops.calm(&solution, &push) {
+            rounds += self.better(&system, &mut stops, fine, &mut solution);
+            let is_new = stops.let_go(&solution, &system.groups, TOUCHING as Real);
+            let slides = stops.slide(&solution, &system.groups);
+            if !(stops.add(find_walls(&solution, false), &weights) || is_new || slides) {
                 break;
             }
         }
-        self.end(system, stops, solution, rounds)
+        self.end(system, &stops, solution, rounds)
     }
 
     /// Tells what touches gave, and keeps the matrices for the next step.
-    fn end(&mut self, system: System, stops: Stops, solution: Vec<Vec3>, rounds: u32) -> End {
-        let holding = stops.holds.iter().filter(|hold| !hold.is_open);
-        let pushes = holding.map(|hold| (hold.press, hold.push(&solution))).collect();
-        let mut given = Vec::new();
-        if stops.walls.iter().any(Option::is_some) {
-            let push = self.pushes(&system, &stops, &solution);
-            given = stops.walls.iter().zip(push).map(|(wall, push)| wall.map(|wall| push + wall.friction())).collect();
+    fn end(&mut self, system: System, stops: &Stops, solution: Vec<Vec3>, rounds: u32) -> End {
+        let (mut pushes, mut given) = (Vec::new(), Vec::new());
+        for hold in stops.holds.iter().filter(|hold| !hold.is_open) {
+            let push = hold.push(&solution);
+            match hold.by {
+                By::Press(press) => pushes.push((press, push)),
+                By::Wall => given.push((hold.nodes[0], push)),
+            }
         }
         for (member, matrix) in system.members.iter().zip(system.matrices) {
             self.matrices[member.body] = Some(matrix);
@@ -283,99 +416,94 @@ impl Net {
         End { velocities: solution, pushes, stops: given, rounds }
     }
 
-    /// Betters velocities of nodes that may move so until they solve a system.
-    ///
-    /// A matrix has no more than the digits of its diagonal, in which the inertia of a very stiff body is lost. Its elements, of which
-    /// none pushes it as a whole, are asked there instead; that takes longer.
-    fn better(
-        &mut self,
-        system: &System,
-        stops: &mut Stops,
-        (before, tolerance): (f64, f64),
-        solution: &mut [Vec3],
-    ) -> Search {
-        stops.stop(solution);
+    /// Betters velocities of nodes that may move so until they solve a system, as far as what holds stays as it is.
+    fn better(&mut self, system: &System, stops: &mut Stops, tolerance: f64, solution: &mut [Vec3]) -> u32 {
+        stops.holds.iter_mut().for_each(|hold| hold.linearise(solution));
         let order = system.order();
-        let freedom: Vec<Freedom> = order.iter().map(|&node| stops.freedom[node as usize]).collect();
+        let free = |node: usize| if stops.is_held[node] { Freedom::Held } else { Freedom::Free };
+        let freedom: Vec<Freedom> = order.iter().map(|&node| free(node as usize)).collect();
+        let at_wall = |node: usize| stops.walls[node].map(|k| stops.holds[k].freedom()).filter(|_| stops.are_hard);
+        let rigid: Vec<Freedom> =
+            freedom.iter().zip(&order).map(|(free, &node)| at_wall(node as usize).unwrap_or(*free)).collect();
         let holds = by_row(&stops.holds, &order);
         let bodies = system.parts().map(|(member, matrix, rows)| {
             let points = self.points_of(member.body);
             let points = matrix.pattern.order.iter().map(|&node| Vec4::from_array(points[node as usize]).truncate());
             (matrix, rows, points.collect())
         });
-        let guide = Guide::new(bodies.collect(), &freedom, &holds);
-        // Velocities are not known better than by their rounding.
-        let energy: f64 = system
-            .parts()
-            .flat_map(|(member, _, nodes)| member.masses.iter().zip(&solution[nodes]))
-            .map(|(mass, velocity)| f64::from(mass * velocity.length_squared()))
-            .sum();
-        let least = f64::from(Real::EPSILON).powi(2) * energy;
-        let missing = self.pushes(system, stops, solution);
+        let guide = Guide::new(bodies.collect(), [&freedom, &rigid], &holds);
+        let product = self.product(system, solution);
+        let (before, least) = (system.work(solution, &product), system.rounding(solution));
+        let missing = stops.missing(system, product, solution);
         let left: Vec<Vec3> =
             freedom.iter().zip(&order).map(|(freedom, &node)| freedom.of(-missing[node as usize])).collect();
-        // Velocities that are wrong at touches, which are firm, leave so much that a small part of it would still be too much.
-        let part = (!holds.is_empty()).then(|| {
-            let mut left = left.clone();
-            for (hold, by_row) in stops.holds.iter().zip(&holds) {
-                let given = hold.pushes(solution);
-                by_row.nodes.into_iter().zip(given).for_each(|(row, given)| left[row] -= freedom[row].of(given));
-            }
-            let mut better = vec![Vec3::ZERO; left.len()];
-            guide.multiply(&left, &mut better);
-            dot(&left, &better)
-        });
+        let by_row: Vec<Vec3> = order.iter().map(|&node| solution[node as usize]).collect();
         let mut change = vec![Vec3::ZERO; order.len()];
-        let (mut room, mut by_node) = (Vec::new(), vec![Vec3::ZERO; order.len()]);
+        let mut room = Room { moves: Vec::new(), by_node: vec![Vec3::ZERO; order.len()] };
+        let first = left.clone();
         let multiply = |x: &[Vec3], product: &mut [Vec3]| {
-            for (member, matrix, rows) in system.parts() {
-                let (freedom, x, product) = (&freedom[rows.clone()], &x[rows.clone()], &mut product[rows.clone()]);
-                if !matrix.is_rough {
-                    matrix.multiply(freedom, x, product, &mut room);
-                    continue;
-                }
-                let (order, by_node) = (&matrix.pattern.order, &mut by_node[rows]);
-                order.iter().zip(x).for_each(|(&node, x)| by_node[node as usize] = *x);
-                let found = self.multiply(member, by_node);
-                for (row, product) in product.iter_mut().enumerate() {
-                    *product = freedom[row].of(found[order[row] as usize]);
-                }
-            }
-            for hold in &holds {
-                for (row, push) in hold.nodes.into_iter().zip(hold.resists(hold.nodes.map(|row| x[row]))) {
-                    product[row] += freedom[row].of(push);
-                }
+            self.multiply_all(system, &freedom, x, product, &mut room);
+            for (row, push) in holds.iter().flat_map(|hold| hold.resists(x)) {
+                product[row] += freedom[row].of(push);
             }
         };
         let guide = |left: &[Vec3], better: &mut [Vec3]| guide.multiply(left, better);
-        let search = Equations { multiply, guide, before, part, least, tolerance }.solve(left, &mut change);
-        order.iter().zip(&change).for_each(|(&node, change)| solution[node as usize] += *change);
-        if freedom.iter().all(|freedom| *freedom == Freedom::Free) {
-            system.keep_momentum(solution);
+        let groups = system.groups.in_order(&order);
+        let equations = Equations { multiply, guide, groups: groups.clone(), before, least, tolerance };
+        let rounds = equations.solve(left, &mut change);
+        let mut parts = vec![1.0; groups.count()];
+        if !holds.is_empty() {
+            let mut product = vec![Vec3::ZERO; order.len()];
+            self.multiply_all(system, &freedom, &change, &mut product, &mut room);
+            let (starts, mores) = (groups.dots(&first, &change), groups.dots(&change, &product));
+            parts = how_far(&holds, (&by_row, &change), &groups, [&starts, &mores]);
         }
-        search
+        for (row, (&node, change)) in order.iter().zip(&change).enumerate() {
+            solution[node as usize] += *change * parts[groups.of(row)];
+        }
+        system.keep_momentum(self, stops, solution);
+        rounds
     }
 
-    /// Momentum that is needed for velocities beside what is known and what touches and friction at walls give, kg m/s.
-    fn pushes(&mut self, system: &System, stops: &Stops, velocities: &[Vec3]) -> Vec<Vec3> {
-        let mut push = Vec::with_capacity(velocities.len());
-        for (member, _, nodes) in system.parts() {
-            push.append(&mut self.multiply(member, &velocities[nodes]));
+    /// The matrices of all bodies times velocities, element by element.
+    fn product(&mut self, system: &System, velocities: &[Vec3]) -> Vec<Vec3> {
+        system
+            .parts()
+            .flat_map(|(member, matrix, nodes)| self.multiply((member, matrix.is_rough), &velocities[nodes]))
+            .collect()
+    }
+
+    /// The matrices of all bodies times moves of nodes that are free so far, by rows.
+    ///
+    /// A matrix has no more than the digits of its diagonal, in which the inertia of a very stiff body is lost. Its elements, of which
+    /// none pushes it as a whole, are asked there instead; that takes longer.
+    fn multiply_all(
+        &mut self,
+        system: &System,
+        freedom: &[Freedom],
+        moves: &[Vec3],
+        product: &mut [Vec3],
+        room: &mut Room,
+    ) {
+        for (member, matrix, rows) in system.parts() {
+            let (freedom, moves, product) = (&freedom[rows.clone()], &moves[rows.clone()], &mut product[rows.clone()]);
+            if !matrix.is_rough {
+                matrix.multiply(freedom, moves, product, &mut room.moves);
+                continue;
+            }
+            let (order, by_node) = (&matrix.pattern.order, &mut room.by_node[rows]);
+            order.iter().zip(moves).for_each(|(&node, x)| by_node[node as usize] = *x);
+            let found = self.multiply((member, true), by_node);
+            for (row, product) in product.iter_mut().enumerate() {
+                *product = freedom[row].of(found[order[row] as usize]);
+            }
         }
-        push.iter_mut().zip(&system.right).for_each(|(push, right)| *push -= *right);
-        for (push, wall) in push.iter_mut().zip(&stops.walls) {
-            *push -= wall.map_or(Vec3::ZERO, |wall| wall.friction());
-        }
-        for hold in &stops.holds {
-            hold.nodes.into_iter().zip(hold.pushes(velocities)).for_each(|(node, given)| push[node] -= given);
-        }
-        push
     }
 
     /// The matrix of a body times velocities, element by element.
-    fn multiply(&mut self, member: &Member, velocities: &[Vec3]) -> Vec<Vec3> {
+    fn multiply(&mut self, (member, is_rough): (&Member, bool), velocities: &[Vec3]) -> Vec<Vec3> {
         self.set_in_motion(member.body, velocities);
-        self.resist(member.body, member.tetras, &member.matters);
+        self.resist(member.body, member.tetras, &member.matters, is_rough);
         let (first_node, heavy, stiff) = (self.runs[member.body].nodes.start, member.heavy(), member.stiff());
         parallel::map(velocities.len(), GRAIN * WIDTH, |i| {
             heavy * member.masses[i] * velocities[i] + stiff * self.pull_on(first_node + i)
@@ -398,6 +526,36 @@ impl Net {
         matrix.fill(find, member.stiff(), |node| member.heavy() * member.masses[node]);
         matrix
     }
+}
+
+/// Room for copies.
+struct Room {
+    moves: Vec<Vec3A>,
+    by_node: Vec<Vec3>,
+}
+
+/// Which part of a way each group has to go, so that energy falls all along it: it falls by the first of these for each part at first, and
+/// by the second less for each part after that, beside what touches that begin and end add, J.
+fn how_far(holds: &[Hold], way: (&[Vec3], &[Vec3]), groups: &Groups, [falls, mores]: [&[f64]; 2]) -> Vec<Real> {
+    let mut by_group: Vec<Vec<&Hold>> = vec![Vec::new(); groups.count()];
+    holds.iter().for_each(|hold| by_group[groups.of(hold.nodes[0])].push(hold));
+    let part = |(group, holds): (usize, Vec<&Hold>)| {
+        let slope = |part: Real| {
+            let touches: f64 = holds.iter().map(|hold| f64::from(hold.slope(way, part))).sum();
+            f64::from(part) * mores[group] - falls[group] + touches
+        };
+        // What is not yet held as it should be says nothing of energy.
+        if slope(1.0) <= ENOUGH * falls[group] || !holds.iter().all(|hold| hold.is_right(way.0)) {
+            return 1.0;
+        }
+        let mut part = [0.0, 1.0];
+        for _ in 0..HALVES {
+            let middle = 0.5 * (part[0] + part[1]);
+            part[usize::from(slope(middle) > 0.0)] = middle;
+        }
+        part[1]
+    };
+    by_group.into_iter().enumerate().map(part).collect()
 }
 
 /// Touches by rows.

@@ -9,7 +9,7 @@ use crate::Real;
 use crate::parallel;
 use glam::{Vec3, Vec4};
 use phyxel_laws::lanes::{Eight, Level, WIDTH};
-use phyxel_laws::tetra::{CornerVectors, Corners, Exerted, Group, Matter, State, exert, product};
+use phyxel_laws::tetra::{CornerVectors, Corners, Exerted, Group, Matter, State, exert, product, stretch_product};
 use std::ops::Range;
 
 /// Packs of eight elements per task.
@@ -192,15 +192,22 @@ impl Net {
     }
 
     /// Finds `K u` at the corners of all elements of a body, for the moves of its nodes.
-    pub fn resist(&mut self, body: usize, tetras: &Tetras, matters: &Matters) {
-        let Self { corners, moves, pulls, level, .. } = self;
+    ///
+    /// With `by_stretch` rotations turn with the moves.
+    pub fn resist(&mut self, body: usize, tetras: &Tetras, matters: &Matters, by_stretch: bool) {
+        let Self { corners, moves, points, pulls, level, .. } = self;
         let packs = self.runs[body].packs.clone();
         let corners = &corners[packs.clone()];
         parallel::for_each_chunk(&mut pulls[packs], GRAIN, |first, pulls| {
             for (pack, pulls) in (first..).zip(pulls) {
                 let group =
                     Group { corners: &corners[pack], rest: &tetras.rest[pack], state: matters.states.get(pack) };
-                product(*level, &group, matters.matter, &tetras.turns[pack], moves, pulls);
+                let (matter, turns) = (matters.matter, &tetras.turns[pack]);
+                if by_stretch {
+                    stretch_product(*level, &group, matter, points, turns, moves, pulls);
+                } else {
+                    product(*level, &group, matter, turns, moves, pulls);
+                }
             }
         });
     }

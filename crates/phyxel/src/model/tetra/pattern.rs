@@ -31,6 +31,8 @@ pub(super) struct Pattern {
     pub clusters: Vec<Cluster>,
     /// By row.
     pub cluster_of: Vec<u32>,
+    /// Nodes that hang together.
+    pub pieces: Vec<Vec<u32>>,
 }
 
 /// Nodes that move together in a first approximation.
@@ -44,7 +46,11 @@ pub(super) struct Cluster {
 impl Pattern {
     /// Of elements between nodes with these places at rest, m.
     pub fn new(rest: &[Vec3], elements: &[[u32; 4]]) -> Self {
-        let (order, rows) = cut_into_clusters(rest, &find_pieces(rest.len(), elements));
+        let piece_of = find_pieces(rest.len(), elements);
+        let (order, rows) = cut_into_clusters(rest, &piece_of);
+        let mut pieces: Vec<u32> = (0..rest.len() as u32).collect();
+        pieces.sort_by_key(|&node| piece_of[node as usize]);
+        let pieces = pieces.chunk_by(|a, b| piece_of[*a as usize] == piece_of[*b as usize]);
         let mut row_of = vec![0u32; rest.len()];
         (0..).zip(&order).for_each(|(row, &node)| row_of[node as usize] = row);
         // The rows of every edge of an element, later one first, whether it is to be transposed, and its place.
@@ -87,6 +93,7 @@ impl Pattern {
             parts: parts.into_iter().map(|(.., place)| place).collect(),
             clusters: Vec::new(),
             cluster_of: Vec::new(),
+            pieces: pieces.map(<[u32]>::to_vec).collect(),
         };
         pattern.link_clusters(rows);
         pattern

@@ -2,9 +2,8 @@
 
 use super::Derived;
 use super::body::Tetras;
-use super::holds::{Hold, weights};
+use super::holds::Hold;
 use super::implicit::{End, Member};
-use super::matrix::Matrix;
 use super::net::Matters;
 use super::walls::find_walls;
 use crate::Real;
@@ -83,11 +82,7 @@ impl Together<'_> {
             }
         });
         let members: Vec<Member> = members.collect();
-        let find_holds = |matrices: &[Matrix]| {
-            if presses.is_empty() {
-                return Vec::new();
-            }
-            let weights: Vec<Real> = matrices.iter().flat_map(weights).collect();
+        let find_holds = |weights: &[Real]| -> Vec<Hold> {
             let place = |particle: u32| {
                 let before =
                     ranges.iter().take_while(|range| range.end <= particle as usize).map(Range::len).sum::<usize>();
@@ -120,8 +115,8 @@ impl Together<'_> {
             pushes.resize(walls.presses.len(), None);
             given.into_iter().for_each(|(press, push)| pushes[press] = Some(push));
         }
-        let mut particle_of = ranges.iter().cloned().flatten();
-        stopped.extend(stops.into_iter().filter_map(|given| particle_of.next().zip(given)));
+        let particles_of: Vec<usize> = ranges.iter().cloned().flatten().collect();
+        stopped.extend(stops.into_iter().map(|(node, given)| (particles_of[node], given)));
         let mut solution = solution.into_iter();
         for (&number, range) in numbers.iter().zip(ranges) {
             let (part, tetras) = (&parts[number], &mut tetras[number]);
@@ -135,7 +130,12 @@ impl Together<'_> {
             let material = &materials[bodies[tetras.id.0 as usize].material.0 as usize];
             if part.matter.damping > 0.0 && material.heat.from_work.damping > 0.0 {
                 net.set_in_motion(number, &own);
-                net.resist(number, tetras, &Matters { matter: &part.matter, states: &part.states, damped: false });
+                net.resist(
+                    number,
+                    tetras,
+                    &Matters { matter: &part.matter, states: &part.states, damped: false },
+                    false,
+                );
                 let lost = |i: usize| part.matter.damping * net.power(number, i);
                 tetras.note_losses(material, particles, context.dt, lost);
             }

@@ -1,6 +1,6 @@
 //! Nodes at walls, for implicit steps.
 
-use super::grip::{Grip, Verdict};
+use super::grip::Grip;
 use crate::Real;
 use crate::contact::{FILM, NODE_RADIUS, Walls, held_momentum, pace};
 use crate::material::Friction;
@@ -14,64 +14,19 @@ use std::ops::Range;
 /// Nodes per task.
 const GRAIN: usize = 1024;
 
-/// A node that would go into a wall: across it goes as the wall lets it, along it as friction lets it.
+/// A wall that a node would go into.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AtWall {
-    /// Away from the wall.
-    normal: Vec3,
-    /// The velocity that the wall leaves it if it sticks, m/s.
-    velocity: Vec3,
-    friction: Friction,
+pub(super) struct Wall {
+    /// Away from it.
+    pub normal: Vec3,
+    /// Its own velocity, m/s.
+    pub carried: Vec3,
+    /// The least velocity along the normal that it leaves the node, relative to it, m/s.
+    pub speed: Real,
+    pub friction: Friction,
     /// The most that it keeps the node with, kg m/s.
-    kept: Real,
+    pub kept: Real,
     pub grip: Grip,
-}
-
-impl AtWall {
-    /// A velocity as the wall lets it be.
-    pub fn stopped(&self, velocity: Vec3) -> Vec3 {
-        match self.grip {
-            Grip::Sticks => self.velocity,
-            Grip::Slides(_) => velocity + self.normal * (self.velocity - velocity).dot(self.normal),
-        }
-    }
-
-    /// How it lets a node move.
-    pub fn freedom(&self) -> Freedom {
-        match self.grip {
-            Grip::Sticks => Freedom::Held,
-            Grip::Slides(_) => Freedom::Along(self.normal.into()),
-        }
-    }
-
-    /// Momentum that friction gives as it slides, kg m/s.
-    pub fn friction(&self) -> Vec3 {
-        if let Grip::Slides(given) = self.grip { given } else { Vec3::ZERO }
-    }
-
-    /// Whether it pulls at all.
-    pub fn keeps(&self) -> bool {
-        self.kept > 0.0
-    }
-
-    /// By how much the wall would have to pull harder than it can for this change of momentum, kg m/s; nothing if it can.
-    pub fn pull(&self, change: Vec3) -> Option<Real> {
-        let missing = -change.dot(self.normal) - self.kept;
-        (missing > 0.0).then_some(missing)
-    }
-
-    /// What is to be said of friction after the wall would have given this momentum beside it for this velocity.
-    pub fn judge(&self, change: Vec3, velocity: Vec3) -> Verdict {
-        let along = change.dot(self.normal);
-        let push = along + self.kept;
-        self.grip.judge(self.friction, push, change - self.normal * along, self.sliding(velocity))
-    }
-
-    /// What of a velocity is along the wall, beside that of the wall itself.
-    pub fn sliding(&self, velocity: Vec3) -> Vec3 {
-        let relative = velocity - self.velocity;
-        relative - self.normal * relative.dot(self.normal)
-    }
 }
 
 /// How a node may move.
@@ -135,7 +90,7 @@ pub(super) fn find_walls(
     range: Range<usize>,
     [before, velocities]: [&[Vec3]; 2],
     context: &StepContext,
-) -> Vec<Option<AtWall>> {
+) -> Vec<Option<Wall>> {
     let (positions, radii) = (&particles.position[range.clone()], &particles.radius[range]);
     let fastest = velocities.iter().map(|v| v.length_squared()).fold(0.0, Real::max).sqrt();
     let reach = radii.iter().copied().fold(0.0, Real::max) + fastest * context.dt;
@@ -143,7 +98,7 @@ pub(super) fn find_walls(
     let (min, max) = positions.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
     let near = walls.near(min, max, reach);
     parallel::map(positions.len(), GRAIN, |i| {
-        let mut found: Option<(Real, AtWall)> = None;
+        let mut found: Option<(Real, Wall)> = None;
         let reach = radii[i] + velocities[i].length() * context.dt;
         near.visit(positions[i], reach, |at, carried, obstacle| {
             let touch = Touch::new(at.normal, at.distance - NODE_RADIUS * radii[i], before[i] - carried);
@@ -155,11 +110,10 @@ pub(super) fn find_walls(
             let pushed = pushed_velocity(if sticks { own.min(0.0) } else { own }, &touch, obstacle.restitution, &pace);
             let change = if sticks { (pushed - own).abs() } else { pushed - own };
             if (sticks || change > 0.0) && found.is_none_or(|(most, _)| change > most) {
-                let velocity = carried + at.normal * pushed;
                 let friction = obstacle.friction;
                 let kept = if sticks { held_momentum(obstacle, radii[i], context.dt) } else { 0.0 };
                 let grip = Grip::new(friction, touch.slide, &pace);
-                found = Some((change, AtWall { normal: at.normal, velocity, friction, kept, grip }));
+                found = Some((change, Wall { normal: at.normal, carried, speed: pushed, friction, kept, grip }));
             }
         });
         found.map(|(_, wall)| wall)
