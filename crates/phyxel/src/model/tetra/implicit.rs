@@ -26,9 +26,8 @@ use std::ops::Range;
 const TRIES: u32 = 8;
 /// Part of what there was that may be left while it is not yet known what stops.
 const ROUGHLY: f64 = 1e-2;
-/// The same where bodies press on each other, of what there was without that.
+/// Part of what there was that may be left where bodies press on each other, and part of pushes that may change unseen at last.
 const TOUCHING: f64 = 1e-3;
-
 /// The most that a piece turns in a step, rad: nodes that go straight then widen it by an eighth.
 const TURN: f64 = 0.5;
 /// The most that a node moves beside its piece in a step, in parts of how far that reaches.
@@ -500,7 +499,7 @@ impl Net {
         }
     }
 
-    /// The matrix of a body times velocities, element by element.
+    /// The matrix of a body times velocities, element by element; where it is rough, by how stretches change.
     fn multiply(&mut self, (member, is_rough): (&Member, bool), velocities: &[Vec3]) -> Vec<Vec3> {
         self.set_in_motion(member.body, velocities);
         self.resist(member.body, member.tetras, &member.matters, is_rough);

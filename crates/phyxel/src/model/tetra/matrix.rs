@@ -112,11 +112,11 @@ impl Matrix {
         });
     }
 
-    /// Inverses of the blocks on the diagonal, to which `extra` is added if it is not empty, for nodes that are free so far.
+    /// Inverses of the blocks on the diagonal, to which `extra` is added if it is not empty; nothing for nodes that are held.
     pub fn inverses(&self, freedom: &[Freedom], extra: &[Mat3A]) -> Vec<Mat3A> {
         parallel::map(self.diagonal.len(), GRAIN, |row| {
             let extra = extra.get(row).copied().unwrap_or(Mat3A::ZERO);
-            freedom[row].inverse_of(self.diagonal[row] + extra)
+            if freedom[row] == Freedom::Held { Mat3A::ZERO } else { (self.diagonal[row] + extra).inverse() }
         })
     }
 }
