@@ -277,6 +277,9 @@ pub struct TetraReport {
     pub greatest_angle: f64,
     /// Those that are inside out at present.
     pub mirrored: u64,
+    /// Part of them that the largest piece has.
+    #[serde(default)]
+    pub largest: f64,
 }
 
 /// What the report says of a surface.

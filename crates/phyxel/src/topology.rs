@@ -101,7 +101,7 @@ fn unite_nodes(world: &mut World) {
     let World { models, bodies, materials, particles, scratch, .. } = world;
     let Some(model) = tetra(models) else { return };
     let pairs = model.sticky_pairs(&Stuff { bodies, materials, particles }, &scratch.presses);
-    let gone = model.unite(bodies, particles, pairs);
+    let gone = model.unite((bodies, materials), particles, pairs);
     remove(world, gone, &[]);
 }
 

@@ -56,6 +56,7 @@ const BODY: Tree = Tree::Table(&[
             ("least_angle", Tree::Leaf),
             ("greatest_angle", Tree::Leaf),
             ("mirrored", Tree::Leaf),
+            ("largest", Tree::Leaf),
         ]),
     ),
     ("broken", Tree::Leaf),

@@ -74,4 +74,7 @@ pub(crate) fn resolve_contacts(world: &mut World, context: &StepContext) {
     }
     spheres.note_friction(world);
     faces.note_friction(world);
+    for model in &mut world.models {
+        model.follow_contacts(&mut world.particles);
+    }
 }

@@ -282,6 +282,13 @@ impl Model {
         }
     }
 
+    /// Follows what contacts have made of the velocities of its particles.
+    pub(crate) fn follow_contacts(&mut self, particles: &mut Particles) {
+        if let Self::Tetra(tetra) = self {
+            tetra.follow_contacts(particles);
+        }
+    }
+
     /// Finds ways for heat that change from step to step.
     pub(crate) fn find_ways(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
@@ -436,16 +443,22 @@ impl Parts {
 }
 
 /// Angular velocity of weighted arms and velocities, rad/s; 0 about an axis without extent.
-fn angular_velocity(points: impl Iterator<Item = (f64, DVec3, DVec3)>) -> DVec3 {
-    let (mut inertia, mut momentum, mut trace) = (DMat3::ZERO, DVec3::ZERO, 0.0);
-    for (w, arm, v) in points {
+fn angular_velocity(points: impl Iterator<Item = (f64, DVec3, DVec3)> + Clone) -> DVec3 {
+    let momentum: DVec3 = points.clone().map(|(w, arm, v)| w * arm.cross(v)).sum();
+    let (ease, size) = turning_ease(points.map(|(w, arm, _)| (w, arm)));
+    ease * momentum / size
+}
+
+/// What turns weighted arms by angular momentum: a matrix over a number.
+fn turning_ease(arms: impl Iterator<Item = (f64, DVec3)>) -> (DMat3, f64) {
+    let (mut inertia, mut trace) = (DMat3::ZERO, 0.0);
+    for (w, arm) in arms {
         let square = arm.length_squared();
         inertia +=
             w * (DMat3::from_diagonal(DVec3::splat(square)) - DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z));
-        momentum += w * arm.cross(v);
         trace += w * square;
     }
     // A little stiffness keeps a line from spinning about itself, as in the kernel of clusters of shapes.
     let scaled = inertia * (1.0 / trace.max(f64::MIN_POSITIVE)) + DMat3::from_diagonal(DVec3::splat(1e-6));
-    if trace > 0.0 && scaled.determinant() > 1e-9 { scaled.inverse() * momentum / trace } else { DVec3::ZERO }
+    if trace > 0.0 && scaled.determinant() > 1e-9 { (scaled.inverse(), trace) } else { (DMat3::ZERO, 1.0) }
 }

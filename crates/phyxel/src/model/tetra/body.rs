@@ -50,6 +50,9 @@ pub(super) struct Tetras {
     /// Which corners are tied, by the numbers of nodes in the body; found when it is needed.
     #[serde(skip)]
     pub ties: Option<Ties>,
+    /// Whether the last implicit step found it very stiff.
+    #[serde(skip)]
+    pub is_rough: bool,
     /// What others can touch; found when it is needed.
     #[serde(skip)]
     pub outside: Option<Outside>,
@@ -90,6 +93,7 @@ impl Tetras {
             broken: 0,
             merged: 0,
             ties: None,
+            is_rough: false,
             outside: None,
             shown: Shown::default(),
             swiftness: None,
@@ -143,19 +147,21 @@ impl Tetras {
         WIDTH * pack..(WIDTH * (pack + 1)).min(self.elements.len())
     }
 
-    /// Parts that hang together by nodes; `first` is the body's first particle of `count`.
-    pub fn count_pieces(&self, first: u32, count: usize) -> u32 {
+    /// Parts that hang together by nodes, and the part of all elements that the largest has; `first` is the body's first particle of `count`.
+    pub fn count_pieces(&self, first: u32, count: usize) -> (u32, f64) {
         let mut parts = Parts::new(count);
+        let own = |element: &[u32; 4]| element.map(|node| node.wrapping_sub(first)).map(|k| k.min(count as u32 - 1));
         for element in &self.elements {
-            let own: Vec<u32> =
-                element.iter().map(|node| node.wrapping_sub(first)).filter(|k| (*k as usize) < count).collect();
-            own.windows(2).for_each(|pair| parts.unite([pair[0], pair[1]]));
+            own(element).windows(2).for_each(|pair| parts.unite([pair[0], pair[1]]));
         }
-        parts.count()
+        let mut sizes = vec![0u32; count];
+        self.elements.iter().for_each(|element| sizes[parts.root(own(element)[0]) as usize] += 1);
+        let largest = f64::from(sizes.into_iter().max().unwrap_or(0)) / self.elements.len().max(1) as f64;
+        (parts.count(), largest)
     }
 
     /// How good elements are, and how many are inside out.
-    pub fn report(&self, positions: &[Vec3]) -> TetraReport {
+    pub fn report(&self, positions: &[Vec3], largest: f64) -> TetraReport {
         let mirrored = parallel::map_ranges(self.elements.len(), GRAIN, |range| {
             let at = |i: usize| self.elements[i].map(|node| positions[node as usize]);
             range.filter(|&i| volume(at(i)) < 0.0).count() as u64
@@ -165,6 +171,7 @@ impl Tetras {
             least_angle: self.angles[0],
             greatest_angle: self.angles[1],
             mirrored: mirrored.into_iter().sum(),
+            largest,
         }
     }
 }

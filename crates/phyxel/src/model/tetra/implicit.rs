@@ -6,15 +6,17 @@
 
 use super::body::Tetras;
 use super::clusters::Guide;
+use super::crumbs::Crumb;
 use super::grip::{Court, SMALL, Verdict};
 use super::holds::{By, Hold, weights};
 use super::matrix::Matrix;
 use super::net::{GRAIN, Matters, Net};
 use super::pattern::Pattern;
+use super::rigid::{Own, Rigid, slow_down};
 use super::walls::{Freedom, Wall};
 use crate::Real;
+use crate::model::Parts;
 use crate::model::gradients::{Equations, Groups, TOLERANCE};
-use crate::model::{Parts, angular_velocity};
 use crate::parallel;
 use crate::particles::Flags;
 use glam::{DVec3, Vec3, Vec3A, Vec4};
@@ -28,10 +30,6 @@ const TRIES: u32 = 8;
 const ROUGHLY: f64 = 1e-2;
 /// Part of what there was that may be left where bodies press on each other, and part of pushes that may change unseen at last.
 const TOUCHING: f64 = 1e-3;
-/// The most that a piece turns in a step, rad: nodes that go straight then widen it by an eighth.
-const TURN: f64 = 0.5;
-/// The most that a node moves beside its piece in a step, in parts of how far that reaches.
-const CHANGE: f64 = 0.25;
 /// Part of how energy falls at the start of a way by which it may rise at its end.
 const ENOUGH: f64 = 0.1;
 /// How often a way is halved to find where energy is least.
@@ -56,7 +54,7 @@ pub(super) struct Member<'a> {
 }
 
 impl Member<'_> {
-    fn held(&self, i: usize) -> bool {
+    pub fn held(&self, i: usize) -> bool {
         self.flags[i].has(Flags::HELD)
     }
 
@@ -66,12 +64,12 @@ impl Member<'_> {
     }
 
     /// What masses are multiplied with.
-    fn heavy(&self) -> Real {
+    pub fn heavy(&self) -> Real {
         1.0 + self.dt * self.drag
     }
 
     /// Momentum that is known, kg m/s.
-    fn right(&self, i: usize) -> Vec3 {
+    pub fn right(&self, i: usize) -> Vec3 {
         self.masses[i] * (self.velocities[i] + self.gravity * self.dt) + self.forces[i] * self.dt
     }
 }
@@ -212,8 +210,8 @@ impl System<'_> {
         energy.into_iter().map(|energy| f64::from(Real::EPSILON).powi(2) * energy).collect()
     }
 
-    /// Finds which nodes know nothing of each other: those of pieces that nothing holds together.
-    fn find_groups(&self, holds: &[Hold]) -> Groups {
+    /// The piece that each node is of, and how many there are.
+    fn find_pieces(&self) -> (Vec<u32>, usize) {
         let mut piece_of = vec![0u32; self.right.len()];
         let mut count = 0;
         for (_, matrix, nodes) in self.parts() {
@@ -222,11 +220,14 @@ impl System<'_> {
                 count += 1;
             }
         }
-        let mut parts = Parts::new(count as usize);
-        for hold in holds.iter().filter(|hold| hold.by != By::Wall) {
-            hold.nodes.iter().for_each(|&node| parts.unite([piece_of[hold.nodes[0]], piece_of[node]]));
-        }
-        Groups::new(piece_of.into_iter().map(|piece| parts.root(piece)).collect(), count as usize)
+        (piece_of, count as usize)
+    }
+
+    /// Whether nodes of two pieces push each other in the solution. Pieces of one body do so only if it is very stiff; others do so after it:
+    /// where a crack has just opened, which way is out is not known well enough.
+    fn may_press(&self, nodes: [usize; 2]) -> bool {
+        let [a, b] = nodes.map(|node| self.nodes.partition_point(|own| own.end <= node));
+        a != b || self.matrices[a].is_rough
     }
 
     /// Lets pieces that nothing holds have the momentum and the spin that they should have, and all that touch each other together the
@@ -245,7 +246,7 @@ impl System<'_> {
         let mut touching = Vec::new();
         for (member, matrix, nodes) in self.parts() {
             let points = net.points_of(member.body);
-            for piece in &matrix.pattern.pieces {
+            for piece in matrix.pattern.pieces.iter().filter(|piece| !member.is_crumb(matrix, piece)) {
                 let node_of = |i: u32| nodes.start + i as usize;
                 let own = |&i: &u32| {
                     let weight = f64::from(member.heavy() * member.masses[i as usize]);
@@ -253,14 +254,17 @@ impl System<'_> {
                     Own { node: node_of(i), weight, place: place.as_dvec3() }
                 };
                 let owns: Vec<Own> = piece.iter().map(own).collect();
-                let missing =
-                    |own: &Own, velocity: Vec3| self.right[own.node].as_dvec3() / own.weight - velocity.as_dvec3();
-                if !owns.iter().any(|own| touches[own.node]) {
-                    let rigid = Rigid::new(&owns, |own| missing(own, velocities[own.node]));
-                    owns.iter().for_each(|own| velocities[own.node] += rigid.at(own.place).as_vec3());
+                let missing = |own: &Own, velocity: DVec3| self.right[own.node].as_dvec3() / own.weight - velocity;
+                let is_free = !owns.iter().any(|own| touches[own.node]);
+                let mut own_velocities: Vec<DVec3> = owns.iter().map(|own| velocities[own.node].as_dvec3()).collect();
+                if is_free {
+                    let missing = owns.iter().zip(&own_velocities).map(|(own, velocity)| missing(own, *velocity));
+                    let rigid = Rigid::new(&owns, &missing.collect::<Vec<DVec3>>());
+                    owns.iter().zip(&mut own_velocities).for_each(|(own, velocity)| *velocity += rigid.at(own.place));
                 }
                 let is_slowed =
-                    !piece.iter().any(|&i| member.held(i as usize)) && slow_down(&owns, member.dt, velocities);
+                    !piece.iter().any(|&i| member.held(i as usize)) && slow_down(&owns, member.dt, &mut own_velocities);
+                owns.iter().zip(own_velocities).for_each(|(own, velocity)| velocities[own.node] = velocity.as_vec3());
                 if is_slowed {
                     // Walls take it as a whole then.
                     for hold in owns.iter().filter_map(|own| Some(&stops.holds[stops.walls[own.node]?])) {
@@ -268,68 +272,18 @@ impl System<'_> {
                         owns.iter().for_each(|own| velocities[own.node] += shift);
                     }
                 }
-                if owns.iter().any(|own| touches[own.node]) {
+                if !is_free {
                     touching.extend(owns);
                 }
             }
         }
         if !touching.iter().any(|own| is_held[own.node]) {
             let missing = |own: &Own| self.right[own.node].as_dvec3() / own.weight - velocities[own.node].as_dvec3();
-            let shift = Rigid::new(&touching, missing).shift.as_vec3();
+            let missing: Vec<DVec3> = touching.iter().map(missing).collect();
+            let shift = Rigid::new(&touching, &missing).shift.as_vec3();
             touching.iter().for_each(|own| velocities[own.node] += shift);
         }
     }
-}
-
-/// Lets a piece turn and change its shape no more in a step than nodes that go straight can; whether it had to.
-fn slow_down(owns: &[Own], dt: Real, velocities: &mut [Vec3]) -> bool {
-    let rigid = Rigid::new(owns, |own| velocities[own.node].as_dvec3());
-    let turn = rigid.spin.length() * f64::from(dt);
-    let [mut reach, mut fastest] = [0.0f64; 2];
-    for own in owns {
-        reach = reach.max((own.place - rigid.middle).length_squared());
-        fastest = fastest.max((velocities[own.node].as_dvec3() - rigid.at(own.place)).length_squared());
-    }
-    let change = fastest.sqrt() * f64::from(dt) / reach.sqrt().max(f64::MIN_POSITIVE);
-    if turn <= TURN && change <= CHANGE {
-        return false;
-    }
-    let slower = Rigid { spin: rigid.spin * (TURN / turn).min(1.0), ..rigid };
-    let part = (CHANGE / change).min(1.0);
-    for own in owns {
-        let own_motion = velocities[own.node].as_dvec3() - rigid.at(own.place);
-        velocities[own.node] = (slower.at(own.place) + part * own_motion).as_vec3();
-    }
-    true
-}
-
-/// The motion of nodes as a whole.
-#[derive(Clone, Copy)]
-struct Rigid {
-    middle: DVec3,
-    shift: DVec3,
-    spin: DVec3,
-}
-
-impl Rigid {
-    fn new(owns: &[Own], velocity: impl Fn(&Own) -> DVec3) -> Self {
-        let mass = owns.iter().map(|own| own.weight).sum::<f64>().max(f64::MIN_POSITIVE);
-        let shift = owns.iter().map(|own| own.weight * velocity(own)).sum::<DVec3>() / mass;
-        let middle = owns.iter().map(|own| own.weight * own.place).sum::<DVec3>() / mass;
-        let spin = angular_velocity(owns.iter().map(|own| (own.weight, own.place - middle, velocity(own) - shift)));
-        Self { middle, shift, spin }
-    }
-
-    fn at(&self, place: DVec3) -> DVec3 {
-        self.shift + self.spin.cross(place - self.middle)
-    }
-}
-
-/// A node, its inertia, kg, and where it is, m.
-struct Own {
-    node: usize,
-    weight: f64,
-    place: DVec3,
 }
 
 impl Net {
@@ -359,19 +313,33 @@ impl Net {
         let right = all().map(|(member, i)| member.right(i)).collect();
         let mut system =
             System { members, matrices, nodes, right, first: [Vec::new(), Vec::new()], groups: Groups::ONE };
-        let is_held = all().map(|(member, i)| member.held(i)).collect();
+        let start: Vec<Vec3> = all().map(|(member, i)| member.velocities[i]).collect();
+        let mut is_held: Vec<bool> = all().map(|(member, i)| member.held(i)).collect();
+        let any_held = is_held.contains(&true);
         let weights: Vec<Real> = system.matrices.iter().flat_map(weights).collect();
-        let holds = find_holds(&weights);
-        system.groups = system.find_groups(&holds);
+        let mut holds = find_holds(&weights);
+        // Crumbs are known before the others are solved for.
+        let crumbs = self.move_crumbs(system.parts(), &start, &find_walls);
+        let mut is_crumb = vec![false; count];
+        let of_crumbs = || crumbs.iter().flat_map(Crumb::velocities);
+        of_crumbs().for_each(|(node, _)| (is_held[node], is_crumb[node]) = (true, true));
+        let (piece_of, pieces) = system.find_pieces();
+        holds.retain(|hold| {
+            let [node, face] = [hold.nodes[0], hold.nodes[1]];
+            !hold.nodes.iter().any(|&node| is_crumb[node])
+                && (piece_of[node] != piece_of[face])
+                && system.may_press([node, face])
+        });
+        system.groups = find_groups(&holds, piece_of, pieces);
         let mut stops = Stops { holds, walls: vec![None; count], is_held, are_hard: false };
         let fine = if stops.holds.is_empty() { TOLERANCE } else { TOUCHING };
-        let start: Vec<Vec3> = all().map(|(member, i)| member.velocities[i]).collect();
         stops.add(find_walls(&start, true), &weights);
         // What lies on something does not fall, nor does what is held; a guess that tears at it would have to be solved the better.
-        let lies = !stops.holds.is_empty() || stops.is_held.contains(&true);
+        let lies = any_held || !stops.holds.is_empty();
         let fall =
             members.first().map_or(Vec3::ZERO, |member| if lies { Vec3::ZERO } else { member.gravity * member.dt });
         let mut solution: Vec<Vec3> = start.into_iter().map(|velocity| velocity + fall).collect();
+        of_crumbs().for_each(|(node, velocity)| solution[node] = velocity);
         system.first = [solution.clone(), self.product(&system, &solution)];
         let mut rounds = 0;
         let mut is_rough = true;
@@ -396,7 +364,9 @@ impl Net {
                 break;
             }
         }
-        self.end(system, &stops, solution, rounds)
+        let mut end = self.end(system, &stops, solution, rounds);
+        end.stops.extend(crumbs.iter().flat_map(Crumb::given));
+        end
     }
 
     /// Tells what touches gave, and keeps the matrices for the next step.
@@ -525,6 +495,15 @@ impl Net {
         matrix.fill(find, member.stiff(), |node| member.heavy() * member.masses[node]);
         matrix
     }
+}
+
+/// Finds which nodes know nothing of each other: those of pieces that nothing holds together.
+fn find_groups(holds: &[Hold], piece_of: Vec<u32>, count: usize) -> Groups {
+    let mut parts = Parts::new(count);
+    for hold in holds.iter().filter(|hold| hold.by != By::Wall) {
+        hold.nodes.iter().for_each(|&node| parts.unite([piece_of[hold.nodes[0]], piece_of[node]]));
+    }
+    Groups::new(piece_of.into_iter().map(|piece| parts.root(piece)).collect(), count)
 }
 
 /// Room for copies.

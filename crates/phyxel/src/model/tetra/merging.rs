@@ -8,8 +8,10 @@ use crate::contact::Press;
 use crate::material::Material;
 use crate::particles::{Flags, Particles};
 use crate::skin::Skin;
-use glam::Vec3;
+use glam::{DMat3, Vec3};
+use phyxel_laws::elastic::VOIGT;
 use phyxel_laws::lanes::WIDTH;
+use phyxel_laws::symmetric::eigen;
 use phyxel_laws::tetra::allows_uniting;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -73,11 +75,19 @@ impl TetraModel {
                 one.material == other.material && self.are_alike(nodes.map(|i| stuff.particles.body[i as usize]));
             let [a, b] = nodes.map(|node| position[node as usize]);
             let pair = Pair { nodes: [nodes[0].min(nodes[1]), nodes[0].max(nodes[1])], apart: a.distance_squared(b) };
-            (is_kin && nodes.iter().all(|&node| stuff.sticks(node))).then_some(pair)
+            let may_unite = |node: u32| stuff.sticks(node) && !self.is_of_crumb(stuff, node);
+            (is_kin && nodes.into_iter().all(may_unite)).then_some(pair)
         };
         let mut pairs: Vec<Pair> = presses.iter().filter_map(pair).collect();
         sort_pairs(&mut pairs);
         pairs
+    }
+
+    /// Crumbs are too small to be made one with others without strain that they cannot bear.
+    fn is_of_crumb(&self, stuff: &Stuff, particle: u32) -> bool {
+        let first = stuff.body_of(particle).particles.start;
+        let tetras = self.tetras(stuff.particles.body[particle as usize]);
+        tetras.is_some_and(|tetras| tetras.is_of_crumb(particle - first))
     }
 
     fn tetras(&self, id: BodyId) -> Option<&Tetras> {
@@ -133,7 +143,12 @@ impl TetraModel {
 
     /// Unites nodes of the same body where that crushes no element and no node has united already, and then those beside them that
     /// are as good as one. Returns the particles that are gone.
-    pub(crate) fn unite(&mut self, bodies: &[Body], particles: &mut Particles, pairs: Vec<Pair>) -> Vec<u32> {
+    pub(crate) fn unite(
+        &mut self,
+        (bodies, materials): (&[Body], &[Material]),
+        particles: &mut Particles,
+        pairs: Vec<Pair>,
+    ) -> Vec<u32> {
         let mut gone = Vec::new();
         let mut used = BTreeSet::new();
         let mut queue: VecDeque<Pair> = pairs.into();
@@ -143,10 +158,12 @@ impl TetraModel {
                 continue;
             }
             let Some(tetras) = self.bodies.iter_mut().find(|tetras| tetras.id == id) else { continue };
-            if tetras.unite_nodes(&bodies[id.0 as usize], particles, [a, b]) {
+            let body = &bodies[id.0 as usize];
+            let breaks = tetras.is_rough && tetras.may_break(&materials[body.material.0 as usize]);
+            if tetras.unite_nodes(body, particles, [a, b], breaks) {
                 used.extend([a, b]);
                 gone.push(b);
-                queue.extend(tetras.pairs_beside(&bodies[id.0 as usize], particles, a));
+                queue.extend(tetras.pairs_beside(body, particles, a));
             }
         }
         if !gone.is_empty() {
@@ -163,11 +180,15 @@ impl Tetras {
     }
 
     /// Unites two nodes, if that crushes nothing: the second goes. Mass, momentum and heat add up.
-    fn unite_nodes(&mut self, body: &Body, particles: &mut Particles, nodes: [u32; 2]) -> bool {
+    ///
+    /// Very stiff matter that breaks would break again at once if the way that nodes go for it strained it; it takes the shape that it gets.
+    fn unite_nodes(&mut self, body: &Body, particles: &mut Particles, nodes: [u32; 2], breaks: bool) -> bool {
         let Some(place) = place_of(particles, nodes) else { return false };
         self.know_surface(body.range());
         let [kept, gone] = nodes.map(|node| node - body.particles.start);
         let volume = |element: usize| self.rest[element / WIDTH].volume[element % WIDTH];
+        let around =
+            if breaks { self.stretches_at([kept, gone], &particles.position[body.range()]) } else { Vec::new() };
         let Some(ties) = &mut self.ties else { return false };
         let is_allowed =
             ties.allows_join([kept, gone], place, &particles.position[body.range()], volume, LEAST).is_ok();
@@ -185,7 +206,35 @@ impl Tetras {
         enthalpy[a] = (m * enthalpy[a] + n * enthalpy[b]) / (m + n);
         mass[a] = (m + n) as Real;
         flags[a] = flags[a].with(Flags::HELD, is_held);
+        for (element, before) in around {
+            let after = self.stretch(element, &particles.position[body.range()]);
+            self.bend(element, std::array::from_fn(|k| after[k] - before[k]));
+        }
         true
+    }
+
+    /// Elements at nodes, and how they are stretched.
+    fn stretches_at(&self, nodes: [u32; 2], positions: &[Vec3]) -> Vec<(usize, [f64; 6])> {
+        let corners = |node: u32| self.ties.iter().flat_map(move |ties| ties.corners(node));
+        let elements = nodes.into_iter().flat_map(corners).map(|&corner| corner as usize / 4);
+        elements.map(|element| (element, self.stretch(element, positions))).collect()
+    }
+
+    /// How an element is stretched, beside its turn: six numbers in the order of Voigt, with the positions of the body's nodes, m.
+    fn stretch(&self, element: usize, positions: &[Vec3]) -> [f64; 6] {
+        let Some(ties) = &self.ties else { return [0.0; 6] };
+        let [a, b, c, d] = ties.elements()[element].map(|node| positions[node as usize].as_dvec3());
+        let [g, h, k] = self.element(element).gradients.map(Vec3::as_dvec3);
+        let slope = DMat3::from_cols(b - a, c - a, d - a) * DMat3::from_cols(g, h, k).transpose();
+        let (squares, axes) = eigen((slope.transpose() * slope).to_cols_array_2d());
+        VOIGT.map(|(i, j)| (0..3).map(|k| squares[k].max(0.0).sqrt() * axes[i][k] * axes[j][k]).sum())
+    }
+
+    /// Adds to the plastic strain of an element.
+    fn bend(&mut self, element: usize, strain: [f64; 6]) {
+        self.plastic.resize(self.rest.len(), [[0.0; WIDTH]; 6]);
+        let own = &mut self.plastic[element / WIDTH];
+        (0..6).for_each(|k| own[k][element % WIDTH] += strain[k] as Real);
     }
 
     /// Pairs of nodes on the surface beside one that has united which are so near each other that the seam between them is closed. Without

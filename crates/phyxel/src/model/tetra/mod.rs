@@ -8,6 +8,7 @@ mod body;
 mod breaking;
 mod clusters;
 mod conduct;
+mod crumbs;
 mod grip;
 mod holds;
 mod implicit;
@@ -17,6 +18,7 @@ mod merging;
 mod net;
 mod outside;
 mod pattern;
+mod rigid;
 mod settings;
 mod skin;
 mod state;
@@ -107,6 +109,8 @@ struct Part {
     breaks: bool,
     /// Nodes that part at the end of the step.
     partings: Vec<Parting>,
+    /// Velocities that an implicit step was solved for, m/s.
+    solved: Vec<Vec3>,
 }
 
 impl Part {
@@ -228,6 +232,15 @@ impl TetraModel {
         derived.stopped.sort_unstable_by_key(|(particle, _)| *particle);
     }
 
+    /// Lets pieces of very stiff bodies take as a whole what contacts have given their nodes after the solution: moved by themselves, nodes
+    /// would strain the elements around them beyond all that matter bears.
+    pub(crate) fn follow_contacts(&mut self, particles: &mut Particles) {
+        let Some(derived) = &self.derived else { return };
+        for (number, part) in derived.parts.iter().enumerate().filter(|(_, part)| part.implicit) {
+            derived.net.follow_contacts(number, &part.solved, particles);
+        }
+    }
+
     /// Momentum that an obstacle has given a particle in the solution of an implicit step, friction included, kg m/s.
     pub(crate) fn stop_given(&self, particle: usize) -> Option<Vec3> {
         let stopped = &self.derived.as_ref()?.stopped;
@@ -256,6 +269,7 @@ impl Tetras {
             implicit: false,
             breaks: self.may_break(material),
             partings: Vec::new(),
+            solved: Vec::new(),
         }
     }
 }

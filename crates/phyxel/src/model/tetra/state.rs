@@ -98,14 +98,15 @@ impl Derived {
                 strains[node as usize] = strains[node as usize].max(strain);
             }
         }
+        let (pieces, largest) = tetras.count_pieces(run.start as u32, run.len());
         BodyState {
             elastic: found.iter().map(|(_, energy)| energy).sum(),
             strain_max: f64::from(most),
             broken: tetras.broken,
             merged: tetras.merged,
-            pieces: tetras.count_pieces(run.start as u32, run.len()),
+            pieces,
             solver_rounds: (tetras.solves > 0).then(|| tetras.rounds as f64 / tetras.solves as f64),
-            tetrahedra: Some(tetras.report(&particles.position)),
+            tetrahedra: Some(tetras.report(&particles.position, largest)),
             ..BodyState::default()
         }
     }

@@ -60,8 +60,7 @@ impl Together<'_> {
         context: &StepContext,
     ) {
         let Self { numbers, tetras, derived } = self;
-        // Pieces of one body push each other after the solution: where a crack has just opened, which way is out is not known well enough.
-        let is_own = |press: &Press| ends(derived, press).is_some_and(|[a, b]| a != b && numbers.contains(&a));
+        let is_own = |press: &Press| ends(derived, press).is_some_and(|[a, _]| numbers.contains(&a));
         let presses: Vec<usize> = (0..walls.presses.len()).filter(|&k| is_own(&walls.presses[k])).collect();
         let Derived { net, parts, pushes, stopped } = derived;
         let ranges: Vec<Range<usize>> = numbers.iter().map(|&number| net.runs[number].particles.clone()).collect();
@@ -119,13 +118,14 @@ impl Together<'_> {
         stopped.extend(stops.into_iter().map(|(node, given)| (particles_of[node], given)));
         let mut solution = solution.into_iter();
         for (&number, range) in numbers.iter().zip(ranges) {
-            let (part, tetras) = (&parts[number], &mut tetras[number]);
+            let (part, tetras) = (&mut parts[number], &mut tetras[number]);
             let mut own: Vec<Vec3> = solution.by_ref().take(range.len()).collect();
             own.iter_mut()
                 .zip(range.clone())
                 .filter(|(_, i)| particles.is_held(*i))
                 .for_each(|(velocity, _)| *velocity = Vec3::ZERO);
             tetras.solves += 1;
+            tetras.is_rough = net.matrices[number].as_ref().is_some_and(|matrix| matrix.is_rough);
             tetras.rounds += u64::from(rounds);
             let material = &materials[bodies[tetras.id.0 as usize].material.0 as usize];
             if part.matter.damping > 0.0 && material.heat.from_work.damping > 0.0 {
@@ -140,6 +140,7 @@ impl Together<'_> {
                 tetras.note_losses(material, particles, context.dt, lost);
             }
             particles.velocity[range].copy_from_slice(&own);
+            part.solved = own;
         }
     }
 }
