@@ -234,7 +234,7 @@ impl System<'_> {
     /// momentum, unless walls hold them: neither elements nor touches push as a whole, whatever is left of the right side. (What is left is
     /// little beside the work of the whole body; a crumb of it may be far lighter.)
     ///
-    /// Nodes go straight during a step. A piece that would turn by more than [`TURN`] would be torn wide by that, and a crumb that is struck may
+    /// Nodes go straight during a step. A piece that would turn by more than half a radian would be torn wide by that, and a crumb that is struck may
     /// be faster than its own size in a step; they are slowed.
     fn keep_momentum(&self, net: &Net, stops: &Stops, velocities: &mut [Vec3]) {
         let mut is_held = stops.is_held.clone();
