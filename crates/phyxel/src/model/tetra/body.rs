@@ -50,7 +50,7 @@ pub(super) struct Tetras {
     /// Which corners are tied, by the numbers of nodes in the body; found when it is needed.
     #[serde(skip)]
     pub ties: Option<Ties>,
-    /// Whether the last implicit step found it very stiff.
+    /// Whether the present step is implicit and found it very stiff.
     #[serde(skip)]
     pub is_rough: bool,
     /// What others can touch; found when it is needed.

@@ -220,7 +220,9 @@ impl TetraModel {
         context: &StepContext,
     ) {
         let Some(derived) = &mut self.derived else { return };
-        for (run, part) in derived.net.runs.iter().zip(&derived.parts).filter(|(_, part)| !part.implicit) {
+        let explicit = self.bodies.iter_mut().zip(&derived.net.runs).zip(&derived.parts);
+        for ((tetras, run), part) in explicit.filter(|(_, part)| !part.implicit) {
+            tetras.is_rough = false;
             part.advance_explicitly(run.particles.clone(), particles, before, context);
         }
         derived.pushes.clear();
