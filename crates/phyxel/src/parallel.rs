@@ -5,6 +5,9 @@
 
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Runs `work` with `threads` threads (all cores when `None`).
 ///
@@ -22,6 +25,51 @@ pub fn threads() -> usize {
     rayon::current_num_threads()
 }
 
+/// How long a thread that is kept awake looks for work in vain.
+const PATIENCE: Duration = Duration::from_millis(1);
+/// Looks for work between two looks at the clock.
+const LOOKS: u32 = 64;
+
+/// Runs `work`, for which the other threads stay awake: for much that is done in pieces of less than a tenth of a millisecond, each on several
+/// threads. (A thread that has nothing to do sleeps after a few microseconds, and waking it takes some ten times as long.)
+///
+/// They wait in vain for no longer than a millisecond, so that nothing is ever held up by them.
+pub fn awake<T>(work: impl FnOnce() -> T) -> T {
+    let Some(own) = rayon::current_thread_index().filter(|_| threads() > 1) else { return work() };
+    let done = Done(Arc::new(AtomicBool::new(false)));
+    let is_done = Arc::clone(&done.0);
+    rayon::spawn_broadcast(move |context| {
+        if context.index() != own {
+            look_for_work(&is_done);
+        }
+    });
+    work()
+}
+
+/// Looks for work until all is done, or there is none for too long.
+fn look_for_work(is_done: &AtomicBool) {
+    let mut last = Instant::now();
+    while !is_done.load(Ordering::Acquire) && last.elapsed() < PATIENCE {
+        for _ in 0..LOOKS {
+            if rayon::yield_now() == Some(rayon::Yield::Executed) {
+                last = Instant::now();
+            }
+            std::hint::spin_loop();
+        }
+        // Others may need the core more.
+        std::thread::yield_now();
+    }
+}
+
+/// Tells the other threads that all is done, even where that was a panic.
+struct Done(Arc<AtomicBool>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 /// Calls `work(first_index, chunk)` for each chunk of `grain` items.
 pub fn for_each_chunk<T: Send>(items: &mut [T], grain: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     let grain = grain.max(1);
@@ -32,6 +80,24 @@ pub fn for_each_chunk<T: Send>(items: &mut [T], grain: usize, work: impl Fn(usiz
         return;
     }
     items.par_chunks_mut(grain).enumerate().for_each(|(chunk, items)| work(chunk * grain, items));
+}
+
+/// Calls `work(first_index, chunk, other_chunk)` for each chunk of `grain` items and those at the same places of others, of which there are as many.
+pub fn for_each_chunk_of_two<T: Send, U: Send>(
+    items: &mut [T],
+    others: &mut [U],
+    grain: usize,
+    work: impl Fn(usize, &mut [T], &mut [U]) + Sync,
+) {
+    let grain = grain.max(1);
+    if items.len() <= grain {
+        if !items.is_empty() {
+            work(0, items, others);
+        }
+        return;
+    }
+    let chunks = items.par_chunks_mut(grain).zip(others.par_chunks_mut(grain)).enumerate();
+    chunks.for_each(|(chunk, (items, others))| work(chunk * grain, items, others));
 }
 
 /// Calls `work(first_index, chunk)` for each chunk of `grain` items; the results, in order.
@@ -86,6 +152,21 @@ pub fn sort_by_key<T: Send, K: Ord + Send>(items: &mut [T], key: impl Fn(&T) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_that_are_kept_awake_do_the_same() {
+        let sum = |threads| {
+            with_threads(Some(threads), || {
+                awake(|| (0..50).map(|k| map(1000, 10, |i| i * k).into_iter().sum::<usize>()).sum::<usize>())
+            })
+        };
+        assert_eq!([1, 2, 3].map(sum), [499_500 * 1225; 3]);
+        // Nothing waits for threads that are busy with the same.
+        let sums = with_threads(Some(2), || map(8, 1, |_| awake(|| map(1000, 10, |i| i).into_iter().sum::<usize>())));
+        assert_eq!(sums, [499_500; 8]);
+        // Outside of a pool, too.
+        assert_eq!(awake(|| 7), 7);
+    }
 
     #[test]
     fn chunks_do_not_depend_on_the_number_of_threads() {

@@ -10,6 +10,7 @@ use crate::Real;
 use crate::body::Body;
 use crate::contact::{Press, Walls, surface_of};
 use crate::material::Material;
+use crate::parallel;
 use crate::particles::Particles;
 use crate::step::StepContext;
 use glam::Vec3;
@@ -108,7 +109,8 @@ impl Together<'_> {
             });
             own.collect()
         };
-        let End { velocities: solution, pushes: given, stops, rounds } = net.solve(&members, find_holds, at_walls);
+        let End { velocities: solution, pushes: given, stops, rounds } =
+            parallel::awake(|| net.solve(&members, find_holds, at_walls));
         drop(members);
         if !given.is_empty() {
             pushes.resize(walls.presses.len(), None);
