@@ -2,10 +2,10 @@
 
 use crate::Real;
 use crate::parallel;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// Vectors per task.
-const GRAIN: usize = 512;
+const GRAIN: usize = 2048;
 /// Solved when what is left is this part of what there was.
 pub(super) const TOLERANCE: f64 = 1e-4;
 /// Most rounds; more than a well-posed system takes.
@@ -100,18 +100,22 @@ impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M
             goes_on.iter_mut().zip(&slopes).for_each(|(goes_on, slope)| *goes_on &= *slope > 0.0);
             let step = |group: usize| if goes_on[group] { (sizes[group] / slopes[group]) as Real } else { 0.0 };
             let steps: Vec<Real> = (0..sizes.len()).map(step).collect();
-            for i in 0..count {
-                let step = steps[groups.of(i)];
-                solution[i] += step * way[i];
-                left[i] -= step * product[i];
-            }
+            parallel::for_each_chunk_of_two(solution, &mut left, GRAIN, |first, solution, left| {
+                for (i, (solution, left)) in (first..).zip(solution.iter_mut().zip(left)) {
+                    let step = steps[groups.of(i)];
+                    *solution += step * way[i];
+                    *left -= step * product[i];
+                }
+            });
             (self.guide)(&left, &mut better);
             let next = groups.dots(&left, &better);
             let keep = |group: usize| if goes_on[group] { (next[group] / sizes[group]) as Real } else { 0.0 };
             let keeps: Vec<Real> = (0..sizes.len()).map(keep).collect();
-            for i in 0..count {
-                way[i] = better[i] + keeps[groups.of(i)] * way[i];
-            }
+            parallel::for_each_chunk(&mut way, GRAIN, |first, way| {
+                for (i, way) in (first..).zip(way) {
+                    *way = better[i] + keeps[groups.of(i)] * *way;
+                }
+            });
             sizes = next;
             for (group, goes_on) in goes_on.iter_mut().enumerate() {
                 *goes_on &= sizes[group] > wanted[group] && sizes[group].is_finite();
@@ -124,7 +128,13 @@ impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M
 /// The sum of products.
 pub(super) fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
     let parts = parallel::map_ranges(a.len(), GRAIN, |range| {
-        a[range.clone()].iter().zip(&b[range]).map(|(a, b)| a.as_dvec3().dot(b.as_dvec3())).sum::<f64>()
+        // Four sums side by side, so that none waits for another.
+        let mut sums = [DVec3::ZERO; 4];
+        let (a, b) = (a[range.clone()].chunks(sums.len()), b[range].chunks(sums.len()));
+        for (a, b) in a.zip(b) {
+            sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a.as_dvec3() * b.as_dvec3());
+        }
+        sums.iter().sum::<DVec3>().element_sum()
     });
     parts.iter().sum()
 }

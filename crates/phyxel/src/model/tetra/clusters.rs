@@ -11,10 +11,12 @@ use super::walls::Freedom;
 use crate::Real;
 use crate::parallel;
 use glam::{Mat3A, Vec3, Vec3A};
-use std::ops::Range;
+use std::ops::{AddAssign, Mul, Range};
 
 /// Rows per task.
 const GRAIN: usize = 512;
+/// Clusters per task.
+const CLUSTERS: usize = 16;
 /// Unknowns of a cluster.
 const SIX: usize = 6;
 /// Part of the diagonal that is added to it: more than the rounding of the large system. Moves with less than half of it are none that
@@ -24,6 +26,8 @@ const FIRM: f64 = 1e-6;
 /// About the inverse of the matrix of a system of bodies, whose rows follow each other.
 pub(super) struct Guide<'a> {
     parts: Vec<Part<'a>>,
+    /// Where the unknowns of each cluster are among those of all.
+    places: Vec<usize>,
     factor: Factor,
 }
 
@@ -62,50 +66,55 @@ impl<'a> Guide<'a> {
         for hold in holds {
             hold.own().for_each(|(row, own)| extra[row] += own);
         }
-        let mut clusters = 0;
+        let mut middles = Vec::new();
         let parts = bodies.into_iter().map(|(matrix, rows, points)| {
             let (freedom, rigid) = (&freedom[rows.clone()], &rigid[rows.clone()]);
             let inverses = matrix.inverses(freedom, extra.get(rows.clone()).unwrap_or(&[]));
-            let first_cluster = clusters;
-            clusters += matrix.pattern.clusters.len();
+            let first_cluster = middles.len();
+            let own = matrix.pattern.clusters.iter().map(|cluster| &points[cluster.rows.clone()]);
+            middles.extend(own.map(|own| own.iter().sum::<Vec3>() / own.len() as Real));
             let arms = find_arms(&matrix.pattern.clusters, &points);
             Part { matrix, rows, first_cluster, freedom, rigid, inverses, arms }
         });
-        let mut guide = Self { parts: parts.collect(), factor: Factor::default() };
+        let parts = parts.collect();
+        let mut guide = Self { parts, places: in_line(&middles), factor: Factor::default() };
         guide.factor = guide.factorize(holds);
         guide
     }
 
     fn factorize(&self, holds: &[Hold]) -> Factor {
+        // Pairs of clusters, by the places of the later and the earlier, and what each feels of the other.
         let own = self.parts.iter().flat_map(|part| {
             let clusters = &part.matrix.pattern.clusters;
-            let rows = parallel::map(clusters.len(), 1, |number| part.rows_of(number));
-            rows.into_iter().zip(clusters).map(|(rows, cluster)| (part.first_cluster + cluster.first, rows))
+            let pairs = parallel::map(clusters.len(), 1, |number| part.seen_by(number));
+            let place = |number: usize| self.places[part.first_cluster + number];
+            pairs.into_iter().enumerate().flat_map(move |(number, pairs)| {
+                pairs.into_iter().map(move |(other, seen)| seen.between(place(number), place(other)))
+            })
         });
-        let (mut firsts, mut rows): (Vec<usize>, Vec<[Vec<f64>; SIX]>) = own.unzip();
+        let mut pairs: Vec<Pair> = own.collect();
         for hold in holds {
             let ends = hold.nodes.map(|row| self.end_of(row));
-            let first = ends.iter().map(|end| end.cluster).min().unwrap_or(0);
-            for end in &ends {
-                // Rows reach back to the first cluster of the touch.
-                let missing = firsts[end.cluster].saturating_sub(first);
-                if missing > 0 {
-                    firsts[end.cluster] = first;
-                    rows[end.cluster].iter_mut().for_each(|row| drop(row.splice(0..0, vec![0.0; SIX * missing])));
-                }
-            }
             let count = hold.count();
             for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
                 let [row, column] = [&ends[a], &ends[b]];
-                if row.cluster < column.cluster {
+                if row.place < column.place {
                     continue;
                 }
                 let mut seen = Seen::NOTHING;
                 seen.add(row.arm, &row.freedom.both(&hold.block(a, b), &column.freedom), column.arm);
-                let start = SIX * (column.cluster - firsts[row.cluster]);
-                for (i, row) in rows[row.cluster].iter_mut().enumerate() {
-                    row[start..].iter_mut().take(SIX).enumerate().for_each(|(j, sum)| *sum += seen.at(i, j));
-                }
+                pairs.push(seen.between(row.place, column.place));
+            }
+        }
+        let mut firsts: Vec<usize> = (0..self.places.len()).collect();
+        pairs.iter().for_each(|pair| firsts[pair.row] = firsts[pair.row].min(pair.column));
+        let widths = firsts.iter().zip(1..).map(|(first, end)| SIX * (end - first));
+        let mut rows: Vec<[Vec<f64>; SIX]> =
+            widths.map(|width| std::array::from_fn(|i| vec![0.0; width - SIX + 1 + i])).collect();
+        for Pair { row, column, seen } in pairs {
+            let start = SIX * (column - firsts[row]);
+            for (i, row) in rows[row].iter_mut().enumerate() {
+                row[start..].iter_mut().take(SIX).enumerate().for_each(|(j, sum)| *sum += seen.at(i, j));
             }
         }
         let firsts = firsts.into_iter().flat_map(|first| [SIX * first; SIX]);
@@ -117,37 +126,51 @@ impl<'a> Guide<'a> {
         let part = &self.parts[self.parts.partition_point(|part| part.rows.end <= row)];
         let own = row - part.rows.start;
         let cluster = part.first_cluster + part.matrix.pattern.cluster_of[own] as usize;
-        End { cluster, arm: part.arms[own], freedom: part.rigid[own] }
+        End { place: self.places[cluster], arm: part.arms[own], freedom: part.rigid[own] }
     }
 
     /// Multiplies the guide.
     pub fn multiply(&self, left: &[Vec3], better: &mut [Vec3]) {
-        let pushes = self.parts.iter().flat_map(|part| part.pushes(&left[part.rows.clone()]));
-        let mut moves: Vec<Real> = pushes.flatten().flatten().collect();
-        self.factor.solve(&mut moves);
+        let clusters =
+            self.parts.iter().flat_map(|part| (0..part.matrix.pattern.clusters.len()).map(move |k| (part, k)));
+        let clusters: Vec<(&Part, usize)> = clusters.collect();
+        let pushes = parallel::map(clusters.len(), CLUSTERS, |k| {
+            let (part, number) = clusters[k];
+            part.push_on(number, &left[part.rows.clone()])
+        });
+        let mut moves = vec![[0.0; SIX]; self.places.len()];
+        self.places.iter().zip(pushes).for_each(|(&place, push)| moves[place] = push);
+        self.factor.solve(moves.as_flattened_mut());
+        let mut tasks = Vec::new();
+        let mut rest = better;
         for part in &self.parts {
-            let first = SIX * part.first_cluster;
-            part.follow(&moves[first..], &left[part.rows.clone()], &mut better[part.rows.clone()]);
+            let own;
+            (own, rest) = std::mem::take(&mut rest).split_at_mut(part.rows.len());
+            tasks.extend(own.chunks_mut(GRAIN).enumerate().map(|(k, better)| (part, GRAIN * k, better)));
         }
+        parallel::for_each_item(tasks, |(part, first, better)| {
+            let places = &self.places[part.first_cluster..];
+            part.follow((&moves, places), &left[part.rows.clone()], first, better);
+        });
     }
 }
 
 /// A row that touches.
 struct End {
-    cluster: usize,
+    /// Of its cluster.
+    place: usize,
     arm: Vec3A,
     freedom: Freedom,
 }
 
 impl Part<'_> {
-    /// The six rows of a cluster in the small system, each from the first column to the diagonal.
-    fn rows_of(&self, number: usize) -> [Vec<f64>; SIX] {
+    /// What a cluster feels of those up to itself that it shares elements with, by their numbers.
+    fn seen_by(&self, number: usize) -> Vec<(usize, Seen)> {
         let pattern = &self.matrix.pattern;
-        let Cluster { rows, first } = &pattern.clusters[number];
-        // Of each cluster before, and within this one without and on the diagonal.
-        let mut beside = vec![Seen::NOTHING; number - first + 1];
+        let Cluster { rows, first } = pattern.clusters[number].clone();
+        let mut beside = vec![None; number - first + 1];
         let mut own = Seen::NOTHING;
-        for row in rows.clone() {
+        for row in rows {
             own.add(
                 self.arms[row],
                 &self.rigid[row].both(&self.matrix.diagonal[row], &self.rigid[row]),
@@ -159,44 +182,50 @@ impl Part<'_> {
                     break;
                 }
                 let block = self.rigid[row].both(&self.matrix.blocks[k], &self.rigid[column]);
-                beside[pattern.cluster_of[column] as usize - first].add(self.arms[row], &block, self.arms[column]);
+                let seen = &mut beside[pattern.cluster_of[column] as usize - first];
+                seen.get_or_insert(Seen::NOTHING).add(self.arms[row], &block, self.arms[column]);
             }
         }
-        let within = beside.pop().unwrap_or(Seen::NOTHING);
-        std::array::from_fn(|i| {
-            let before = beside.iter().flat_map(|seen| (0..SIX).map(|j| seen.at(i, j)));
-            let last = (0..=i).map(|j| own.at(i, j) + within.at(i, j) + within.at(j, i));
-            before.chain(last).collect()
-        })
+        // Of two nodes of this cluster only one block was seen so far.
+        if let Some(Some(within)) = beside.pop() {
+            own = own.plus(&within).plus(&within.transpose());
+        }
+        let beside = (first..).zip(beside).filter_map(|(other, seen)| Some((other, seen?)));
+        beside.chain([(number, own)]).collect()
     }
 
-    /// What is left for the moves and turns of each cluster.
-    fn pushes(&self, left: &[Vec3]) -> Vec<[[Real; 3]; 2]> {
-        let pattern = &self.matrix.pattern;
-        parallel::map(pattern.clusters.len(), 1, |number| {
-            let (mut push, mut twist) = (Vec3A::ZERO, Vec3A::ZERO);
-            for row in pattern.clusters[number].rows.clone() {
-                let left = Vec3A::from(self.rigid[row].of(left[row]));
-                push += left;
-                twist += self.arms[row].cross(left);
-            }
-            [push.to_array(), twist.to_array()]
-        })
+    /// What is left for the moves and turns of a cluster.
+    fn push_on(&self, number: usize, left: &[Vec3]) -> [Real; SIX] {
+        let (mut push, mut twist) = (Vec3A::ZERO, Vec3A::ZERO);
+        for row in self.matrix.pattern.clusters[number].rows.clone() {
+            let left = Vec3A::from(self.rigid[row].of(left[row]));
+            push += left;
+            twist += self.arms[row].cross(left);
+        }
+        [push.x, push.y, push.z, twist.x, twist.y, twist.z]
     }
 
-    /// Moves nodes with their clusters and each alone.
-    fn follow(&self, moves: &[Real], left: &[Vec3], better: &mut [Vec3]) {
-        let pattern = &self.matrix.pattern;
-        parallel::for_each_chunk(better, GRAIN, |first, better| {
-            for (row, better) in (first..).zip(better) {
-                let cluster = SIX * pattern.cluster_of[row] as usize;
-                let [shift, turn] = [cluster, cluster + 3].map(|k| Vec3A::from_slice(&moves[k..k + 3]));
-                let alone = Vec3::from(self.inverses[row] * Vec3A::from(left[row]));
-                let together = self.rigid[row].of((shift + turn.cross(self.arms[row])).into());
-                *better = self.freedom[row].of(alone) + together;
-            }
-        });
+    /// Moves nodes from a row on with their clusters, of which it is told where they are among moves, and each alone.
+    fn follow(&self, (moves, places): (&[[Real; SIX]], &[usize]), left: &[Vec3], first: usize, better: &mut [Vec3]) {
+        for (row, better) in (first..).zip(better) {
+            let own = &moves[places[self.matrix.pattern.cluster_of[row] as usize]];
+            let [shift, turn] = [0, 3].map(|k| Vec3A::from_slice(&own[k..k + 3]));
+            let alone = Vec3::from(self.inverses[row] * Vec3A::from(left[row]));
+            let together = self.rigid[row].of((shift + turn.cross(self.arms[row])).into());
+            *better = self.freedom[row].of(alone) + together;
+        }
     }
+}
+
+/// The place of each cluster in a line along the axis in which all reach farthest: clusters that touch are not far apart there, of
+/// whatever body they are.
+fn in_line(middles: &[Vec3]) -> Vec<usize> {
+    let (axis, _) = longest_axis(middles.iter().copied());
+    let mut line: Vec<usize> = (0..middles.len()).collect();
+    line.sort_by(|a, b| middles[*a][axis].total_cmp(&middles[*b][axis]));
+    let mut places = vec![0; line.len()];
+    line.into_iter().enumerate().for_each(|(place, cluster)| places[cluster] = place);
+    places
 }
 
 /// From the middles of clusters to their nodes, in parts of the largest cluster.
@@ -209,6 +238,13 @@ fn find_arms(clusters: &[Cluster], points: &[Vec3]) -> Vec<Vec3A> {
         own.iter().map(move |point| Vec3A::from((*point - middle) * scale))
     });
     arms.collect()
+}
+
+/// Clusters at two places, the later one first, and what it feels of the other.
+struct Pair {
+    row: usize,
+    column: usize,
+    seen: Seen,
 }
 
 /// What moves and turns of a cluster feel of moves and turns of another, summed over blocks between their nodes.
@@ -232,6 +268,34 @@ impl Seen {
         self.move_turn += turned;
         self.turn_move += twist * *block;
         self.turn_turn += twist * turned;
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            move_move: self.move_move + other.move_move,
+            move_turn: self.move_turn + other.move_turn,
+            turn_move: self.turn_move + other.turn_move,
+            turn_turn: self.turn_turn + other.turn_turn,
+        }
+    }
+
+    /// What the other cluster feels of the first.
+    fn transpose(&self) -> Self {
+        Self {
+            move_move: self.move_move.transpose(),
+            move_turn: self.turn_move.transpose(),
+            turn_move: self.move_turn.transpose(),
+            turn_turn: self.turn_turn.transpose(),
+        }
+    }
+
+    /// Of what is at the first place by what is at the second.
+    fn between(self, row: usize, column: usize) -> Pair {
+        if row < column {
+            Pair { row: column, column: row, seen: self.transpose() }
+        } else {
+            Pair { row, column, seen: self }
+        }
     }
 
     fn at(&self, row: usize, column: usize) -> f64 {
@@ -275,8 +339,8 @@ impl Factor {
     fn solve(&self, x: &mut [Real]) {
         for (i, row) in self.rows.iter().enumerate() {
             if let Some((inverse, row)) = row.split_last() {
-                let sum: Real = row.iter().zip(&x[self.first[i]..]).map(|(a, x)| a * x).sum();
-                x[i] = (x[i] - sum) * inverse;
+                let first = self.first[i];
+                x[i] = (x[i] - dot(row, &x[first..first + row.len()])) * inverse;
             }
         }
         for (i, row) in self.rows.iter().enumerate().rev() {
@@ -289,15 +353,22 @@ impl Factor {
     }
 }
 
-/// Four sums side by side, which the compiler makes vectors of.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    let ([a, b], [rest_a, rest_b]) = ([a, b].map(|x| x.chunks_exact(4)), [a, b].map(|x| x.chunks_exact(4).remainder()));
+/// Sixteen sums side by side, which the compiler makes vectors of.
+fn dot<T: Copy + Default + AddAssign + Mul<Output = T>>(a: &[T], b: &[T]) -> T {
+    const SUMS: usize = 16;
+    let mut sums = [T::default(); SUMS];
+    let ([a, b], [rest_a, rest_b]) =
+        ([a, b].map(|x| x.chunks_exact(SUMS)), [a, b].map(|x| x.chunks_exact(SUMS).remainder()));
     for (a, b) in a.zip(b) {
-        (0..4).for_each(|k| sums[k] += a[k] * b[k]);
+        (0..SUMS).for_each(|k| sums[k] += a[k] * b[k]);
     }
-    let rest: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+    sums.iter_mut().zip(rest_a.iter().zip(rest_b)).for_each(|(sum, (a, b))| *sum += *a * *b);
+    let mut width = SUMS;
+    while width > 1 {
+        width /= 2;
+        (0..width).for_each(|k| sums[k] += sums[k + width]);
+    }
+    sums[0]
 }
 
 #[cfg(test)]

@@ -13,9 +13,10 @@ use phyxel_laws::contact::{Surface, Touch, pushed_velocity};
 
 /// How much firmer a touch is than the matter at it. The search for velocities takes longer by about its root.
 const FIRM: Real = 3.0;
-/// How much firmer walls are at last. What lies on one is in it by so much less than it is pressed together there, and what sticks to it creeps
-/// in a step by so much less than it is sheared.
-const HARD: Real = 300.0;
+/// How much firmer walls are at last than the matter at them. What is pressed at one is in it by so much less than it is pressed together there.
+const HARD: Real = 30.0;
+/// How much firmer walls are at last than the node at them is heavy. What sticks to one creeps by so much less in a step than it would fall.
+const STILL: Real = 300.0;
 /// Steps in which depth is worked off. Under pressure nodes then are in each other by so many times the strain, over [`FIRM`], in parts of a
 /// spacing.
 const STEPS: Real = 2.0;
@@ -43,8 +44,9 @@ pub(super) struct Hold {
     normal: Vec3,
     /// The velocity of the node relative to the face along the normal that is wanted, m/s.
     speed: Real,
-    /// Momentum for each m/s that is missing, kg.
+    /// Momentum for each m/s that is missing, so far and at last, kg.
     firm: Real,
+    hard: Real,
     /// The most that it pulls with, kg m/s.
     kept: Real,
     friction: Friction,
@@ -88,6 +90,7 @@ impl Hold {
             normal: press.normal,
             speed,
             firm: FIRM / gives,
+            hard: FIRM / gives,
             kept: 0.0,
             friction,
             grip: Grip::new(friction, touch.slide, &pace),
@@ -97,8 +100,8 @@ impl Hold {
         })
     }
 
-    /// A wall at a node that resists changes of its velocity with this weight, kg.
-    pub fn at_wall(node: usize, wall: &Wall, weight: Real) -> Self {
+    /// A wall at a node that resists changes of its velocity with this weight, and alone with this mass, kg.
+    pub fn at_wall(node: usize, wall: &Wall, [weight, mass]: [Real; 2]) -> Self {
         Self {
             by: By::Wall,
             nodes: [node; 4],
@@ -107,6 +110,7 @@ impl Hold {
             normal: wall.normal,
             speed: wall.speed,
             firm: FIRM * weight,
+            hard: (HARD * weight).max(STILL * mass),
             kept: wall.kept,
             friction: wall.friction,
             grip: wall.grip,
@@ -235,7 +239,7 @@ impl Hold {
 
     /// Lets a wall be as hard as it is at last.
     pub fn harden(&mut self) {
-        self.firm *= if self.by == By::Wall { HARD / FIRM } else { 1.0 };
+        self.firm = self.hard;
     }
 
     /// What its nodes resist these moves with, by their numbers, kg m/s.

@@ -27,11 +27,13 @@ use std::ops::Range;
 /// How often velocities are looked for with walls and other bodies at most.
 const TRIES: u32 = 8;
 /// Part of what there was that may be left while it is not yet known what stops.
-const ROUGHLY: f64 = 1e-2;
-/// Part of what there was that may be left where bodies press on each other, and part of pushes that may change unseen at last.
+const ROUGHLY: f64 = 0.1;
+/// Part of what there was that may be left where bodies press on each other.
 const TOUCHING: f64 = 1e-3;
 /// Part of how energy falls at the start of a way by which it may rise at its end.
 const ENOUGH: f64 = 0.1;
+/// Rows of matrices per task.
+const ROWS: usize = 512;
 /// How often a way is halved to find where energy is least.
 const HALVES: u32 = 12;
 
@@ -97,14 +99,14 @@ struct Stops {
 
 impl Stops {
     /// Takes in walls that nodes would go into which are at none; whether there are any.
-    fn add(&mut self, walls: Vec<Option<Wall>>, weights: &[Real]) -> bool {
+    fn add(&mut self, walls: Vec<Option<Wall>>, system: &System) -> bool {
         let mut any = false;
         for (i, wall) in walls.into_iter().enumerate().filter_map(|(i, wall)| Some((i, wall?))) {
             let old = self.walls[i];
             if self.is_held[i] || old.is_some_and(|k| !self.holds[k].is_open || self.holds[k].keeps()) {
                 continue;
             }
-            let mut hold = Hold::at_wall(i, &wall, weights[i]);
+            let mut hold = Hold::at_wall(i, &wall, [system.weights[i], system.masses[i]]);
             if self.are_hard {
                 hold.harden();
             }
@@ -126,25 +128,15 @@ impl Stops {
         self.holds.iter_mut().for_each(Hold::harden);
     }
 
-    /// Momentum that is needed for velocities beside what is known and what holds give, kg m/s, of the matrices times these velocities.
-    fn missing(&self, system: &System, product: Vec<Vec3>, velocities: &[Vec3]) -> Vec<Vec3> {
-        let mut push = product;
-        push.iter_mut().zip(&system.right).for_each(|(push, right)| *push -= *right);
-        for hold in &self.holds {
-            hold.pushes(velocities).for_each(|(node, given)| push[node] -= given);
-        }
-        push
-    }
-
-    /// Lets go of what would have to pull, and holds at touches that close; whether that changes more than this part of pushes in any group.
-    fn let_go(&mut self, velocities: &[Vec3], groups: &Groups, part: Real) -> bool {
+    /// Lets go of what would have to pull, and holds at touches that close; whether that changes pushes in any group.
+    fn let_go(&mut self, velocities: &[Vec3], groups: &Groups) -> bool {
         let mut sums = vec![[0.0; 2]; groups.count()];
         for hold in &mut self.holds {
             let change = hold.follow(velocities);
             let [all, push] = &mut sums[groups.of(hold.nodes[0])];
             (*all, *push) = (*all + change, *push + hold.push(velocities).length());
         }
-        sums.iter().any(|[change, pushes]| *change > part * pushes)
+        sums.iter().any(|[change, pushes]| *change > SMALL * pushes)
     }
 
     /// Lets slide what would have to hold too much, and looks at what slides; whether much of it is new in any group.
@@ -171,11 +163,19 @@ struct System<'a> {
     matrices: Vec<Matrix>,
     /// Nodes of each member among all.
     nodes: Vec<Range<usize>>,
+    /// Nodes in the order of rows.
+    order: Vec<u32>,
+    /// How nodes resist changes of their velocities, with what they are part of and alone, kg.
+    weights: Vec<Real>,
+    masses: Vec<Real>,
     right: Vec<Vec3>,
-    /// Velocities that the search begins with, and the matrices times them.
-    first: [Vec<Vec3>; 2],
+    /// Velocities that the search begins with, and what is left of the right side then.
+    first: Vec<Vec3>,
+    first_left: Vec<Vec3>,
     /// Nodes of pieces that do not touch each other.
     groups: Groups,
+    /// Part of what there was that may be left at last.
+    tolerance: f64,
 }
 
 impl System<'_> {
@@ -187,25 +187,10 @@ impl System<'_> {
             .map(|((member, matrix), nodes)| (member, matrix, nodes.clone()))
     }
 
-    /// Nodes in the order of rows.
-    fn order(&self) -> Vec<u32> {
-        let parts = self.parts();
-        parts
-            .flat_map(|(_, matrix, nodes)| matrix.pattern.order.iter().map(move |&node| nodes.start as u32 + node))
-            .collect()
-    }
-
-    /// What it takes to change velocities from the first, J: `dv . A dv`, of the matrices times these velocities.
-    fn work(&self, velocities: &[Vec3], product: &[Vec3]) -> Vec<f64> {
-        let [first, first_product] = &self.first;
-        let change = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<Vec3>>();
-        self.groups.dots(&change(velocities, first), &change(product, first_product))
-    }
-
     /// Velocities are not known better than by their rounding; what that takes, J.
     fn rounding(&self, velocities: &[Vec3]) -> Vec<f64> {
-        let momentum = self.parts().flat_map(|(member, _, nodes)| member.masses.iter().zip(&velocities[nodes]));
-        let momentum: Vec<Vec3> = momentum.map(|(mass, velocity)| *velocity * *mass).collect();
+        let momentum: Vec<Vec3> =
+            self.masses.iter().zip(velocities).map(|(mass, velocity)| *velocity * *mass).collect();
         let energy = self.groups.dots(&momentum, velocities);
         energy.into_iter().map(|energy| f64::from(Real::EPSILON).powi(2) * energy).collect()
     }
@@ -308,16 +293,29 @@ impl Net {
             count += member.masses.len();
             first..count
         });
-        let nodes = nodes.collect();
+        let nodes: Vec<Range<usize>> = nodes.collect();
         let all = || members.iter().flat_map(|member| (0..member.masses.len()).map(move |i| (member, i)));
-        let right = all().map(|(member, i)| member.right(i)).collect();
-        let mut system =
-            System { members, matrices, nodes, right, first: [Vec::new(), Vec::new()], groups: Groups::ONE };
         let start: Vec<Vec3> = all().map(|(member, i)| member.velocities[i]).collect();
+        let order = matrices
+            .iter()
+            .zip(&nodes)
+            .flat_map(|(matrix, nodes)| matrix.pattern.order.iter().map(move |&node| nodes.start as u32 + node));
+        let mut system = System {
+            members,
+            order: order.collect(),
+            weights: matrices.iter().flat_map(weights).collect(),
+            masses: all().map(|(member, i)| member.heavy() * member.masses[i]).collect(),
+            right: all().map(|(member, i)| member.right(i)).collect(),
+            first: Vec::new(),
+            first_left: Vec::new(),
+            groups: Groups::ONE,
+            tolerance: TOLERANCE,
+            matrices,
+            nodes,
+        };
         let mut is_held: Vec<bool> = all().map(|(member, i)| member.held(i)).collect();
         let any_held = is_held.contains(&true);
-        let weights: Vec<Real> = system.matrices.iter().flat_map(weights).collect();
-        let mut holds = find_holds(&weights);
+        let mut holds = find_holds(&system.weights);
         // Crumbs are known before the others are solved for.
         let crumbs = self.move_crumbs(system.parts(), &start, &find_walls);
         let mut is_crumb = vec![false; count];
@@ -331,42 +329,49 @@ impl Net {
                 && system.may_press([node, face])
         });
         system.groups = find_groups(&holds, piece_of, pieces);
+        system.tolerance = if holds.is_empty() { TOLERANCE } else { TOUCHING };
         let mut stops = Stops { holds, walls: vec![None; count], is_held, are_hard: false };
-        let fine = if stops.holds.is_empty() { TOLERANCE } else { TOUCHING };
-        stops.add(find_walls(&start, true), &weights);
+        stops.add(find_walls(&start, true), &system);
         // What lies on something does not fall, nor does what is held; a guess that tears at it would have to be solved the better.
         let lies = any_held || !stops.holds.is_empty();
         let fall =
             members.first().map_or(Vec3::ZERO, |member| if lies { Vec3::ZERO } else { member.gravity * member.dt });
         let mut solution: Vec<Vec3> = start.into_iter().map(|velocity| velocity + fall).collect();
         of_crumbs().for_each(|(node, velocity)| solution[node] = velocity);
-        system.first = [solution.clone(), self.product(&system, &solution)];
-        let mut rounds = 0;
-        let mut is_rough = true;
-        for _ in 0..TRIES {
-            // What stops and what does not is seen from rough velocities.
-            is_rough = !stops.holds.is_empty();
-            let tolerance = if is_rough { ROUGHLY } else { fine };
-            let more = self.better(&system, &mut stops, tolerance, &mut solution);
-            rounds += more;
-            let is_new = stops.let_go(&solution, &system.groups, SMALL);
-            let slides = stops.slide(&solution, &system.groups);
-            if !(stops.add(find_walls(&solution, false), &weights) || is_new || slides) {
-                break;
-            }
-        }
-        stops.harden();
-        for _ in 0..if is_rough { TRIES } else { 0 } {
-            rounds += self.better(&system, &mut stops, fine, &mut solution);
-            let is_new = stops.let_go(&solution, &system.groups, TOUCHING as Real);
-            let slides = stops.slide(&solution, &system.groups);
-            if !(stops.add(find_walls(&solution, false), &weights) || is_new || slides) {
-                break;
-            }
+        let product = self.product(&system, &solution);
+        system.first_left = system.right.iter().zip(product).map(|(right, product)| *right - product).collect();
+        system.first = solution.clone();
+        let mut rounds = self.settle(&system, &mut stops, &find_walls, &mut solution);
+        if !stops.holds.is_empty() {
+            stops.harden();
+            rounds += self.settle(&system, &mut stops, &find_walls, &mut solution);
         }
         let mut end = self.end(system, &stops, solution, rounds);
         end.stops.extend(crumbs.iter().flat_map(Crumb::given));
         end
+    }
+
+    /// Betters velocities until they change nothing of what stops; how many rounds that takes.
+    fn settle(
+        &mut self,
+        system: &System,
+        stops: &mut Stops,
+        find_walls: impl Fn(&[Vec3], bool) -> Vec<Option<Wall>>,
+        solution: &mut [Vec3],
+    ) -> u32 {
+        let mut rounds = 0;
+        for _ in 0..TRIES {
+            // What stops and what does not is seen from rough velocities.
+            let is_rough = !stops.are_hard && !stops.holds.is_empty();
+            let tolerance = if is_rough { ROUGHLY } else { system.tolerance };
+            rounds += self.better(system, stops, tolerance, solution);
+            let is_new = stops.let_go(solution, &system.groups);
+            let slides = stops.slide(solution, &system.groups);
+            if !(stops.add(find_walls(solution, false), system) || is_new || slides) {
+                break;
+            }
+        }
+        rounds
     }
 
     /// Tells what touches gave, and keeps the matrices for the next step.
@@ -388,44 +393,51 @@ impl Net {
     /// Betters velocities of nodes that may move so until they solve a system, as far as what holds stays as it is.
     fn better(&mut self, system: &System, stops: &mut Stops, tolerance: f64, solution: &mut [Vec3]) -> u32 {
         stops.holds.iter_mut().for_each(|hold| hold.linearise(solution));
-        let order = system.order();
+        let order = &system.order;
         let free = |node: usize| if stops.is_held[node] { Freedom::Held } else { Freedom::Free };
         let freedom: Vec<Freedom> = order.iter().map(|&node| free(node as usize)).collect();
         let at_wall = |node: usize| stops.walls[node].map(|k| stops.holds[k].freedom()).filter(|_| stops.are_hard);
         let rigid: Vec<Freedom> =
-            freedom.iter().zip(&order).map(|(free, &node)| at_wall(node as usize).unwrap_or(*free)).collect();
-        let holds = by_row(&stops.holds, &order);
+            freedom.iter().zip(order).map(|(free, &node)| at_wall(node as usize).unwrap_or(*free)).collect();
+        let holds = by_row(&stops.holds, order);
+        let closed: Vec<Hold> = holds.iter().filter(|hold| !hold.is_open).copied().collect();
         let bodies = system.parts().map(|(member, matrix, rows)| {
             let points = self.points_of(member.body);
             let points = matrix.pattern.order.iter().map(|&node| Vec4::from_array(points[node as usize]).truncate());
             (matrix, rows, points.collect())
         });
-        let guide = Guide::new(bodies.collect(), [&freedom, &rigid], &holds);
-        let product = self.product(system, solution);
-        let (before, least) = (system.work(solution, &product), system.rounding(solution));
-        let missing = stops.missing(system, product, solution);
-        let left: Vec<Vec3> =
-            freedom.iter().zip(&order).map(|(freedom, &node)| freedom.of(-missing[node as usize])).collect();
-        let by_row: Vec<Vec3> = order.iter().map(|&node| solution[node as usize]).collect();
-        let mut change = vec![Vec3::ZERO; order.len()];
+        let guide = Guide::new(bodies.collect(), [&freedom, &rigid], &closed);
+        let groups = system.groups.in_order(order);
+        let least = system.rounding(solution);
+        let in_rows = |of: &[Vec3]| -> Vec<Vec3> { order.iter().map(|&node| of[node as usize]).collect() };
+        let (mut left, start) = (in_rows(&system.first_left), in_rows(solution));
+        let done: Vec<Vec3> = start.iter().zip(in_rows(&system.first)).map(|(now, first)| *now - first).collect();
         let mut room = Room { moves: Vec::new(), by_node: vec![Vec3::ZERO; order.len()] };
+        let mut product = vec![Vec3::ZERO; order.len()];
+        self.multiply_all(system, &freedom, &done, &mut product, &mut room);
+        let before = groups.dots(&done, &product);
+        for (row, push) in closed.iter().flat_map(|hold| hold.pushes(&start)) {
+            left[row] += push;
+        }
+        for (row, left) in left.iter_mut().enumerate() {
+            *left = freedom[row].of(*left - product[row]);
+        }
         let first = left.clone();
+        let mut change = vec![Vec3::ZERO; order.len()];
         let multiply = |x: &[Vec3], product: &mut [Vec3]| {
             self.multiply_all(system, &freedom, x, product, &mut room);
-            for (row, push) in holds.iter().flat_map(|hold| hold.resists(x)) {
+            for (row, push) in closed.iter().flat_map(|hold| hold.resists(x)) {
                 product[row] += freedom[row].of(push);
             }
         };
         let guide = |left: &[Vec3], better: &mut [Vec3]| guide.multiply(left, better);
-        let groups = system.groups.in_order(&order);
         let equations = Equations { multiply, guide, groups: groups.clone(), before, least, tolerance };
         let rounds = equations.solve(left, &mut change);
         let mut parts = vec![1.0; groups.count()];
         if !holds.is_empty() {
-            let mut product = vec![Vec3::ZERO; order.len()];
             self.multiply_all(system, &freedom, &change, &mut product, &mut room);
             let (starts, mores) = (groups.dots(&first, &change), groups.dots(&change, &product));
-            parts = how_far(&holds, (&by_row, &change), &groups, [&starts, &mores]);
+            parts = how_far(&holds, (&start, &change), &groups, [&starts, &mores]);
         }
         for (row, (&node, change)) in order.iter().zip(&change).enumerate() {
             solution[node as usize] += *change * parts[groups.of(row)];
@@ -454,12 +466,23 @@ impl Net {
         product: &mut [Vec3],
         room: &mut Room,
     ) {
-        for (member, matrix, rows) in system.parts() {
-            let (freedom, moves, product) = (&freedom[rows.clone()], &moves[rows.clone()], &mut product[rows.clone()]);
+        room.moves.clear();
+        room.moves.extend(moves.iter().map(|x| Vec3A::from(*x)));
+        let mut tasks = Vec::new();
+        let mut rest = &mut *product;
+        for (_, matrix, rows) in system.parts() {
+            let own;
+            (own, rest) = std::mem::take(&mut rest).split_at_mut(rows.len());
             if !matrix.is_rough {
-                matrix.multiply(freedom, moves, product, &mut room.moves);
-                continue;
+                let chunks = own.chunks_mut(ROWS).enumerate();
+                tasks.extend(chunks.map(|(k, product)| (matrix, rows.clone(), ROWS * k, product)));
             }
+        }
+        parallel::for_each_item(tasks, |(matrix, rows, first, product)| {
+            matrix.multiply(first, (&freedom[rows.clone()], &room.moves[rows]), product);
+        });
+        for (member, matrix, rows) in system.parts().filter(|(_, matrix, _)| matrix.is_rough) {
+            let (freedom, moves, product) = (&freedom[rows.clone()], &moves[rows.clone()], &mut product[rows.clone()]);
             let (order, by_node) = (&matrix.pattern.order, &mut room.by_node[rows]);
             order.iter().zip(moves).for_each(|(&node, x)| by_node[node as usize] = *x);
             let found = self.multiply((member, true), by_node);
@@ -503,7 +526,11 @@ fn find_groups(holds: &[Hold], piece_of: Vec<u32>, count: usize) -> Groups {
     for hold in holds.iter().filter(|hold| hold.by != By::Wall) {
         hold.nodes.iter().for_each(|&node| parts.unite([piece_of[hold.nodes[0]], piece_of[node]]));
     }
-    Groups::new(piece_of.into_iter().map(|piece| parts.root(piece)).collect(), count)
+    let roots: Vec<u32> = (0..count as u32).map(|piece| parts.root(piece)).collect();
+    let mut numbers = vec![0; count];
+    let own = roots.iter().enumerate().filter(|(piece, root)| **root as usize == *piece);
+    let groups = own.zip(0..).map(|((piece, _), number)| numbers[piece] = number).count();
+    Groups::new(piece_of.into_iter().map(|piece| numbers[roots[piece as usize] as usize]).collect(), groups)
 }
 
 /// Room for copies.

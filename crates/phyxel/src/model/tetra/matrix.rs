@@ -13,9 +13,9 @@ use phyxel_laws::tetra::Blocks;
 const GRAIN: usize = 512;
 /// Packs of elements per task.
 const PACKS: usize = 64;
-/// How much larger the squares of moves are, where a body turns, than those of moves of nodes beside each other; more than this but
-/// in bodies of few elements.
-const APART: f64 = 16.0;
+/// Rounding of what stiffness does to a node that moves beside others, in parts of what one of a dozen neighbours does to it: each is about a
+/// tenth of all, and they add up with the root of their number.
+const NOISE: f64 = 0.15;
 
 /// A symmetric, positive matrix of blocks, one for each node and one for each two that share an element, in the order of a pattern.
 #[derive(Clone, Debug)]
@@ -90,26 +90,21 @@ impl Matrix {
         });
         let stiffness: f64 = diagonal.iter().map(|block| f64::from(block.x_axis.x)).sum();
         let mass: f64 = masses.iter().map(|mass| f64::from(*mass)).sum();
-        *is_rough = f64::from(Real::EPSILON) * stiffness > APART * TOLERANCE * mass;
+        *is_rough = NOISE * f64::from(Real::EPSILON) * stiffness > pattern.calm * TOLERANCE * mass;
     }
 
-    /// The matrix times moves of nodes that are free so far; `room` is for a copy of them.
+    /// Rows from one on of the matrix times moves of nodes that are free so far, all by row.
     ///
     /// Stiffness is multiplied with how nodes move beside each other, so that none is left by rounding for a body that moves as a whole.
-    pub fn multiply(&self, freedom: &[Freedom], moves: &[Vec3], product: &mut [Vec3], room: &mut Vec<Vec3A>) {
-        room.clear();
-        room.extend(moves.iter().map(|x| Vec3A::from(*x)));
-        let moves = &room[..];
-        parallel::for_each_chunk(product, GRAIN, |first, product| {
-            for (row, product) in (first..).zip(product) {
-                let (own_move, mut sum) = (moves[row], moves[row] * self.masses[row]);
-                let own = self.pattern.row(row);
-                for (block, &column) in self.blocks[own.clone()].iter().zip(&self.pattern.columns[own]) {
-                    sum += *block * (moves[column as usize] - own_move);
-                }
-                *product = freedom[row].of(sum.into());
+    pub fn multiply(&self, first: usize, (freedom, moves): (&[Freedom], &[Vec3A]), product: &mut [Vec3]) {
+        for (row, product) in (first..).zip(product) {
+            let (own_move, mut sum) = (moves[row], moves[row] * self.masses[row]);
+            let own = self.pattern.row(row);
+            for (block, &column) in self.blocks[own.clone()].iter().zip(&self.pattern.columns[own]) {
+                sum += *block * (moves[column as usize] - own_move);
             }
-        });
+            *product = freedom[row].of(sum.into());
+        }
     }
 
     /// Inverses of the blocks on the diagonal, to which `extra` is added if it is not empty; nothing for nodes that are held.
@@ -160,9 +155,9 @@ mod tests {
         matrix.fill(|_, out| blocks(Level::detect(), &group, &matter, &turn, out), scale, mass);
         let order = &matrix.pattern.order;
         let moves: Vec<Vec3> = (20..31).map(scattered).collect();
-        let by_row: Vec<Vec3> = order.iter().map(|&node| moves[node as usize]).collect();
+        let by_row: Vec<Vec3A> = order.iter().map(|&node| moves[node as usize].into()).collect();
         let mut multiplied = vec![Vec3::ZERO; 11];
-        matrix.multiply(&[Freedom::Free; 11], &by_row, &mut multiplied, &mut Vec::new());
+        matrix.multiply(0, (&[Freedom::Free; 11], &by_row), &mut multiplied);
 
         let rows: Vec<[f32; 4]> = moves.iter().map(|x| x.extend(0.0).to_array()).collect();
         let mut pulls = [[[0.0; 4]; WIDTH]; 4];

@@ -3,15 +3,16 @@
 
 use crate::Real;
 use crate::model::Parts;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use phyxel_laws::lanes::WIDTH;
+use phyxel_laws::symmetric::eigen;
 use phyxel_laws::tetra::EDGES;
 use std::ops::Range;
 
 /// Nodes of a cluster that need not be cut further.
 const CLUSTER: usize = 64;
 /// Clusters are cut in two so often at most: more would make the small system that they are the unknowns of too large.
-const MOST_CUTS: u32 = 6;
+const MOST_CUTS: u32 = 5;
 
 /// Where a matrix has blocks, row by row, and what they are made of.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub(super) struct Pattern {
     pub cluster_of: Vec<u32>,
     /// Nodes that hang together.
     pub pieces: Vec<Vec<u32>>,
+    /// How much less rounding turns a body than it pushes its nodes.
+    pub calm: f64,
 }
 
 /// Nodes that move together in a first approximation.
@@ -51,6 +54,7 @@ impl Pattern {
         let mut pieces: Vec<u32> = (0..rest.len() as u32).collect();
         pieces.sort_by_key(|&node| piece_of[node as usize]);
         let pieces = pieces.chunk_by(|a, b| piece_of[*a as usize] == piece_of[*b as usize]);
+        let pieces: Vec<Vec<u32>> = pieces.map(<[u32]>::to_vec).collect();
         let mut row_of = vec![0u32; rest.len()];
         (0..).zip(&order).for_each(|(row, &node)| row_of[node as usize] = row);
         // The rows of every edge of an element, later one first, whether it is to be transposed, and its place.
@@ -93,7 +97,8 @@ impl Pattern {
             parts: parts.into_iter().map(|(.., place)| place).collect(),
             clusters: Vec::new(),
             cluster_of: Vec::new(),
-            pieces: pieces.map(<[u32]>::to_vec).collect(),
+            calm: find_calm(rest, &pieces, elements),
+            pieces,
         };
         pattern.link_clusters(rows);
         pattern
@@ -166,6 +171,26 @@ fn find_pieces(count: usize, elements: &[[u32; 4]]) -> Vec<u32> {
         element.windows(2).for_each(|pair| parts.unite([pair[0], pair[1]]));
     }
     (0..count as u32).map(|node| parts.root(node)).collect()
+}
+
+/// How much less rounding turns pieces than it pushes their nodes: in proportion to how much farther these are from the axis that it turns about
+/// most easily than from each other, and to the root of their number, because pushes that know nothing of each other add up only with that.
+fn find_calm(rest: &[Vec3], pieces: &[Vec<u32>], elements: &[[u32; 4]]) -> f64 {
+    let place = |node: u32| rest.get(node as usize).map_or(DVec3::ZERO, |x| x.as_dvec3());
+    let mut inertia = [[0.0; 3]; 3];
+    for piece in pieces {
+        let middle = piece.iter().map(|&node| place(node)).sum::<DVec3>() / piece.len() as f64;
+        for arm in piece.iter().map(|&node| place(node) - middle) {
+            for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
+                inertia[i][j] += if i == j { arm.length_squared() } else { 0.0 } - arm[i] * arm[j];
+            }
+        }
+    }
+    let least = eigen(inertia).0.into_iter().fold(f64::INFINITY, f64::min);
+    let edges = elements.iter().flat_map(|element| EDGES.map(|(a, b)| place(element[a]) - place(element[b])));
+    let square = edges.map(|edge| edge.length_squared()).sum::<f64>() / (EDGES.len() * elements.len()) as f64;
+    // The sum over nodes is their number times the mean.
+    (least / square / pieces.len() as f64).max(0.0).sqrt()
 }
 
 /// Halves across the longest axis, if they would not be too small.
