@@ -32,6 +32,12 @@ impl Element {
         is_sound.then_some(Self { gradients, volume: volume as Real })
     }
 
+    /// Its deformation `F` with its corners at these places, m.
+    pub fn deformation(&self, corners: [DVec3; 4]) -> DMat3 {
+        let ([a, b, c, d], [g, h, k]) = (corners, self.gradients.map(Vec3::as_dvec3));
+        DMat3::from_cols(b - a, c - a, d - a) * DMat3::from_cols(g, h, k).transpose()
+    }
+
     /// How the weight of a corner grows in space, 1/m.
     pub fn gradient(&self, corner: usize) -> Vec3 {
         let [b, c, d] = self.gradients;

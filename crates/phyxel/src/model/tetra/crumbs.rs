@@ -14,6 +14,7 @@ use crate::particles::Particles;
 use glam::{DMat3, DQuat, DVec3, Vec3, Vec4};
 use phyxel_laws::elastic::VOIGT;
 use phyxel_laws::lanes::WIDTH;
+use phyxel_laws::tetra::Element;
 use std::ops::Range;
 
 /// Most nodes of a crumb: a ball of two elements across has as many.
@@ -202,12 +203,7 @@ impl Net {
     /// A crumb before it meets walls.
     fn take_crumb(&self, member: &Member, piece: &[u32], first: usize) -> Crumb {
         let places = self.points_of(member.body);
-        let own = |&i: &u32| {
-            let weight = f64::from(member.heavy() * member.masses[i as usize]);
-            let place = Vec4::from_array(places[i as usize]).truncate().as_dvec3();
-            Own { node: first + i as usize, weight, place }
-        };
-        let owns: Vec<Own> = piece.iter().map(own).collect();
+        let owns: Vec<Own> = member.owns(piece, places, first).collect();
         // Elements neither push it as a whole nor turn it, but for rounding.
         let own_pull = |i: usize| self.pull_on(self.runs[member.body].nodes.start + i);
         let right = |i: usize| (member.right(i) - own_pull(i) * member.dt).as_dvec3();
@@ -247,22 +243,20 @@ impl Net {
             let corners = [DVec3::ZERO, edges.x_axis, edges.y_axis, edges.z_axis];
             let middle = 0.25 * corners.iter().sum::<DVec3>();
             let volume = f64::from(rest.volume);
-            sum -= volume * (self.strain(member, element, &rest.gradients) * (corners[corner] - middle));
+            sum -= volume * (self.strain(member, element, &rest) * (corners[corner] - middle));
             volumes += volume;
         }
         sum / volumes.max(f64::MIN_POSITIVE)
     }
 
     /// How an element is strained elastically: from moves at rest to moves as it lies.
-    fn strain(&self, member: &Member, element: usize, gradients: &[Vec3; 3]) -> DMat3 {
+    fn strain(&self, member: &Member, element: usize, rest: &Element) -> DMat3 {
         let (pack, lane) = (element / WIDTH, element % WIDTH);
         let points = self.points_of(member.body);
         let first = self.runs[member.body].particles.start;
-        let [a, b, c, d] = member.tetras.elements[element]
+        let corners = member.tetras.elements[element]
             .map(|node| Vec4::from_array(points[node as usize - first]).truncate().as_dvec3());
-        let [g, h, k] = gradients.map(Vec3::as_dvec3);
-        let edges = DMat3::from_cols(b - a, c - a, d - a);
-        let slope = edges * DMat3::from_cols(g, h, k).transpose();
+        let slope = rest.deformation(corners);
         let [x, y, z, w] = member.tetras.turns[pack].map(|part| f64::from(part[lane]));
         let turn = DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize());
         let stretch = turn.transpose() * slope;

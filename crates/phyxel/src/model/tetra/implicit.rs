@@ -70,6 +70,15 @@ impl Member<'_> {
         1.0 + self.dt * self.drag
     }
 
+    /// Nodes of a piece with places, which are all of the body, m; the first of the body has this number.
+    pub fn owns(&self, piece: &[u32], places: &[[f32; 4]], first: usize) -> impl Iterator<Item = Own> {
+        piece.iter().map(move |&i| {
+            let weight = f64::from(self.heavy() * self.masses[i as usize]);
+            let place = Vec4::from_array(places[i as usize]).truncate().as_dvec3();
+            Own { node: first + i as usize, weight, place }
+        })
+    }
+
     /// Momentum that is known, kg m/s.
     pub fn right(&self, i: usize) -> Vec3 {
         self.masses[i] * (self.velocities[i] + self.gravity * self.dt) + self.forces[i] * self.dt
@@ -232,13 +241,7 @@ impl System<'_> {
         for (member, matrix, nodes) in self.parts() {
             let points = net.points_of(member.body);
             for piece in matrix.pattern.pieces.iter().filter(|piece| !member.is_crumb(matrix, piece)) {
-                let node_of = |i: u32| nodes.start + i as usize;
-                let own = |&i: &u32| {
-                    let weight = f64::from(member.heavy() * member.masses[i as usize]);
-                    let place = Vec4::from_array(points[i as usize]).truncate();
-                    Own { node: node_of(i), weight, place: place.as_dvec3() }
-                };
-                let owns: Vec<Own> = piece.iter().map(own).collect();
+                let owns: Vec<Own> = member.owns(piece, points, nodes.start).collect();
                 let missing = |own: &Own, velocity: DVec3| self.right[own.node].as_dvec3() / own.weight - velocity;
                 let is_free = !owns.iter().any(|own| touches[own.node]);
                 let mut own_velocities: Vec<DVec3> = owns.iter().map(|own| velocities[own.node].as_dvec3()).collect();

@@ -8,7 +8,7 @@ use crate::contact::Press;
 use crate::material::Material;
 use crate::particles::{Flags, Particles};
 use crate::skin::Skin;
-use glam::{DMat3, Vec3};
+use glam::Vec3;
 use phyxel_laws::elastic::VOIGT;
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::symmetric::eigen;
@@ -223,9 +223,8 @@ impl Tetras {
     /// How an element is stretched, beside its turn: six numbers in the order of Voigt, with the positions of the body's nodes, m.
     fn stretch(&self, element: usize, positions: &[Vec3]) -> [f64; 6] {
         let Some(ties) = &self.ties else { return [0.0; 6] };
-        let [a, b, c, d] = ties.elements()[element].map(|node| positions[node as usize].as_dvec3());
-        let [g, h, k] = self.element(element).gradients.map(Vec3::as_dvec3);
-        let slope = DMat3::from_cols(b - a, c - a, d - a) * DMat3::from_cols(g, h, k).transpose();
+        let corners = ties.elements()[element].map(|node| positions[node as usize].as_dvec3());
+        let slope = self.element(element).deformation(corners);
         let (squares, axes) = eigen((slope.transpose() * slope).to_cols_array_2d());
         VOIGT.map(|(i, j)| (0..3).map(|k| squares[k].max(0.0).sqrt() * axes[i][k] * axes[j][k]).sum())
     }
