@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Nodes of a cluster that need not be cut further.
 const CLUSTER: usize = 64;
 /// Clusters are cut in two so often at most: more would make the small system that they are the unknowns of too large.
-const MOST_CUTS: u32 = 5;
+const MOST_CUTS: u32 = 6;
 
 /// Where a matrix has blocks, row by row, and what they are made of.
 #[derive(Clone, Debug)]
