@@ -4,7 +4,7 @@
 //! written as six numbers in the order of Voigt: xx, yy, zz, yz, xz, xy.
 
 use crate::Real;
-use crate::lanes::Lanes;
+use crate::lanes::Numbers;
 use crate::symmetric::eigen;
 
 // Loops instead of closures: what is called inside a closure is not compiled for the vectors of the machine.
@@ -79,7 +79,7 @@ impl Hooke {
 
     /// Stress over a scale, at a strain.
     #[inline(always)]
-    pub fn stress<L: Lanes>(&self, strain: [L; 6]) -> [L; 6] {
+    pub fn stress<L: Numbers>(&self, strain: [L; 6]) -> [L; 6] {
         match self {
             Self::Isotropic { lambda, mu } => {
                 let pressure = L::splat(*lambda) * (strain[0] + strain[1] + strain[2]);
@@ -113,13 +113,13 @@ pub fn is_stable(c: &[[Real; 6]; 6]) -> bool {
 
 /// A symmetric matrix from its six numbers.
 #[inline(always)]
-pub fn full<L: Lanes>(s: [L; 6]) -> Matrix<L> {
+pub fn full<L: Numbers>(s: [L; 6]) -> Matrix<L> {
     [[s[0], s[5], s[4]], [s[5], s[1], s[3]], [s[4], s[3], s[2]]]
 }
 
 /// `a b`.
 #[inline(always)]
-pub fn product<L: Lanes>(a: &Matrix<L>, b: &Matrix<L>) -> Matrix<L> {
+pub fn product<L: Numbers>(a: &Matrix<L>, b: &Matrix<L>) -> Matrix<L> {
     let mut c = [[L::zero(); 3]; 3];
     for i in 0..3 {
         for j in 0..3 {
@@ -131,7 +131,7 @@ pub fn product<L: Lanes>(a: &Matrix<L>, b: &Matrix<L>) -> Matrix<L> {
 
 /// `(a^T b + b^T a)/2`, six numbers.
 #[inline(always)]
-pub fn symmetric_product<L: Lanes>(a: &Matrix<L>, b: &Matrix<L>) -> [L; 6] {
+pub fn symmetric_product<L: Numbers>(a: &Matrix<L>, b: &Matrix<L>) -> [L; 6] {
     let mut s = [L::zero(); 6];
     for k in 0..6 {
         let (i, j) = VOIGT[k];
@@ -145,7 +145,7 @@ pub fn symmetric_product<L: Lanes>(a: &Matrix<L>, b: &Matrix<L>) -> [L; 6] {
 
 /// Green's strain of a deformation: `(J^T J - I)/2`.
 #[inline(always)]
-pub fn strain<L: Lanes>(j: &Matrix<L>) -> [L; 6] {
+pub fn strain<L: Numbers>(j: &Matrix<L>) -> [L; 6] {
     let mut e = [L::zero(); 6];
     for k in 0..6 {
         let (a, b) = VOIGT[k];
@@ -157,7 +157,7 @@ pub fn strain<L: Lanes>(j: &Matrix<L>) -> [L; 6] {
 
 /// Matrix of cofactors: its columns are the products of the other two columns across.
 #[inline(always)]
-pub fn cofactors<L: Lanes>(j: &Matrix<L>) -> Matrix<L> {
+pub fn cofactors<L: Numbers>(j: &Matrix<L>) -> Matrix<L> {
     let mut cofactors = [[L::zero(); 3]; 3];
     for a in 0..3 {
         let (b, c) = ((a + 1) % 3, (a + 2) % 3);
@@ -171,13 +171,13 @@ pub fn cofactors<L: Lanes>(j: &Matrix<L>) -> Matrix<L> {
 
 /// Determinant, from the matrix and its cofactors.
 #[inline(always)]
-pub fn determinant<L: Lanes>(j: &Matrix<L>, cofactors: &Matrix<L>) -> L {
+pub fn determinant<L: Numbers>(j: &Matrix<L>, cofactors: &Matrix<L>) -> L {
     j[0][0] * cofactors[0][0] + j[0][1] * cofactors[0][1] + j[0][2] * cofactors[0][2]
 }
 
 /// `a : b`.
 #[inline(always)]
-pub fn dot<L: Lanes>(a: &Matrix<L>, b: &Matrix<L>) -> L {
+pub fn dot<L: Numbers>(a: &Matrix<L>, b: &Matrix<L>) -> L {
     let mut sum = L::zero();
     for i in 0..3 {
         sum = sum + (a[i][0] * b[i][0] + a[i][1] * b[i][1] + a[i][2] * b[i][2]);
@@ -188,7 +188,7 @@ pub fn dot<L: Lanes>(a: &Matrix<L>, b: &Matrix<L>) -> L {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lanes::Portable;
+    use crate::lanes::{Lanes, Portable};
     use glam::Mat3;
 
     fn spread(m: Mat3) -> Matrix<Portable> {

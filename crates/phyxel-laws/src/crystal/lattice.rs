@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::elastic::VOIGT;
-use crate::lanes::{Eight, Lanes, Portable, WIDTH};
+use crate::lanes::{Eight, Lanes, Numbers, Portable, WIDTH};
 use glam::Vec3;
 use std::f32::consts::{FRAC_1_SQRT_2, SQRT_2};
 use std::num::NonZeroU8;

@@ -1,7 +1,7 @@
 //! Summing up the present shape of eight clusters.
 
 use super::{Indices, Row, Sums};
-use crate::lanes::{Eight, Lanes, at_every_level};
+use crate::lanes::{Eight, Lanes, Numbers, at_every_level};
 use glam::Vec3;
 
 at_every_level! {
@@ -23,7 +23,7 @@ at_every_level! {
 
 /// Products of the components of a vector: squares, then xy, yz, zx.
 #[inline(always)]
-pub(super) fn products<L: Lanes>([x, y, z]: [L; 3]) -> [L; 6] {
+pub(super) fn products<L: Numbers>([x, y, z]: [L; 3]) -> [L; 6] {
     [x * x, y * y, z * z, x * y, y * z, z * x]
 }
 

@@ -2,7 +2,7 @@
 
 use super::accumulate::{cross, load3, products, sub3};
 use super::{Blend, Goal, Kind, LINEAR, QUADRATIC, Rest, Sums};
-use crate::lanes::{Eight, Lanes, WIDTH, at_every_level};
+use crate::lanes::{Bundle, Eight, Lanes, Numbers, WIDTH, at_every_level};
 use crate::rotation::nearest_rotation;
 use glam::{DMat3, DVec3, Quat};
 
@@ -82,7 +82,7 @@ fn find_goals<L: Lanes, const KIND: Kind, const DAMPED: bool>(
 
 /// 1 for a fit that can be followed, 0 for a flat or inverted one, a ramp in between.
 #[inline(always)]
-fn trust<L: Lanes>(volume: L) -> L {
+fn trust<L: Numbers>(volume: L) -> L {
     let ramp = (volume - L::splat(REFUSED)) * L::splat(1.0 / (FOLLOWED - REFUSED));
     let high = ramp.where_greater(L::splat(1.0), L::splat(1.0), ramp);
     high.max(L::zero())
@@ -142,32 +142,115 @@ pub(super) const fn packed(i: usize, j: usize) -> usize {
 /// Newton step. Matrices that do not settle in a few steps (turned far, inverted, flat) are done one by one, and so are those
 /// whose `tr(M) - M` has a determinant below `open`, for an `A` of norm 1: they leave a turn nearly open.
 #[inline(always)]
-pub(crate) fn turn<L: Lanes>(a: Matrix<L>, rotation: &mut [Eight; 4], open: f32) -> Matrix<L> {
+fn turn<L: Lanes>(a: Matrix<L>, rotation: &mut [Eight; 4], open: f32) -> Matrix<L> {
     let length = norm(a);
     let a = scale(a, L::splat(1.0).div(length.max(L::splat(f32::MIN_POSITIVE))));
-    let mut q = load4::<L>(rotation);
-    let mut going = L::splat(1.0);
-    let mut unsure = [1.0; WIDTH];
-    for _ in 0..5 {
-        let (omega, off) = newton_step(a, rotation_matrix(q), L::splat(open));
+    search(a, std::slice::from_mut(rotation), &Bounds::of_square(L::splat(1.0), open))
+}
+
+/// The same as [`turn`] for matrices whose sixth power is no trouble for f32, as those of elements, of one pack or several.
+///
+/// Mostly one step is enough. Of a turn `t` it leaves about `t^2 (t/3 + d)`, where `d` is how far the matrix is from that of a turned ball, over its
+/// norm; and it changes the length of a quaternion so little that no root is needed to make it 1 again.
+#[inline(always)]
+pub(crate) fn turn_elements<B: Bundle>(a: Matrix<B>, rotations: &mut [[Eight; 4]], open: f32) -> Matrix<B> {
+    let bounds = Bounds::of_square(norm_squared(a), open);
+    let square = bounds.square;
+    let q = load_turns::<B>(rotations);
+    let Step { omega, off, trace } = newton_step(a, rotation_matrix(q), &bounds);
+    let uneven = square - B::splat(1.0 / 3.0) * (trace * trace);
+    let left = off * off * (off + uneven.max(B::zero()));
+    let seen = B::splat(UNSEEN) * (square * square * square);
+    if left.bits_where_less(seen) != (1 << (WIDTH * B::PACKS)) - 1 {
+        return search(a, rotations, &bounds);
+    }
+    let q = moved(q, omega);
+    let stretched = q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3]);
+    let inverse = B::splat(1.5) - B::splat(0.5) * stretched;
+    let q = [q[0] * inverse, q[1] * inverse, q[2] * inverse, q[3] * inverse];
+    store_turns(q, rotations);
+    rotation_matrix(q)
+}
+
+/// What counts as little for a matrix.
+#[derive(Clone, Copy)]
+struct Bounds<L> {
+    /// Of its norm.
+    square: L,
+    /// Determinant of `tr(M) - M` below which it leaves a turn open.
+    open: L,
+    /// Squared size of a skew part from which one more step is the last.
+    near: L,
+    /// Stiffness of turns that are open.
+    little: L,
+}
+
+impl<L: Numbers> Bounds<L> {
+    /// Of a matrix whose norm has this square, if turns of one of norm 1 are open below this determinant.
+    #[inline(always)]
+    fn of_square(square: L, open: f32) -> Self {
+        let norm = square.sqrt();
+        let (open, little) = (L::splat(open) * (square * norm), L::splat(LITTLE) * norm);
+        Self { square, open, near: L::splat(NEAR) * square, little }
+    }
+}
+
+/// Rotations of packs by Newton's method, and one by one where that does not settle.
+#[inline(always)]
+fn search<B: Bundle>(a: Matrix<B>, rotations: &mut [[Eight; 4]], bounds: &Bounds<B>) -> Matrix<B> {
+    let mut q = load_turns::<B>(rotations);
+    let mut going = B::splat(1.0);
+    let mut unsure = u32::MAX;
+    // Not written out five times: most searches are short.
+    for _ in 0..std::hint::black_box(5) {
+        let Step { omega, off, .. } = newton_step(a, rotation_matrix(q), bounds);
         // The last step is taken too: what is left then is rounding, and does not lag behind a turning body.
         q = turned(q, [going * omega[0], going * omega[1], going * omega[2]]);
-        going = off.where_greater(L::splat(NEAR), going, L::zero());
-        unsure = going.to_array();
-        if unsure == [0.0; WIDTH] {
+        going = off.where_greater(bounds.near, going, B::zero());
+        unsure = B::zero().bits_where_less(going);
+        if unsure == 0 {
             break;
         }
     }
-    if unsure != [0.0; WIDTH] {
-        let mut quaternions = [[0.0; WIDTH]; 4];
-        store4(q, &mut quaternions);
-        let mut matrix = [[[0.0; WIDTH]; 3]; 3];
-        store9(a, &mut matrix);
-        settle(&matrix, &unsure, rotation, &mut quaternions);
-        q = load4(&quaternions);
+    if unsure != 0 {
+        q = settle_bundle(a, q, unsure, rotations);
     }
-    store4(q, rotation);
+    store_turns(q, rotations);
     rotation_matrix(q)
+}
+
+/// Rotations of packs.
+#[inline(always)]
+pub(crate) fn load_turns<B: Bundle>(rotations: &[[Eight; 4]]) -> [B; 4] {
+    let mut q = [B::zero(); 4];
+    for i in 0..4 {
+        q[i] = B::load_from(rotations, |turn| &turn[i]);
+    }
+    q
+}
+
+#[inline(always)]
+fn store_turns<B: Bundle>(q: [B; 4], rotations: &mut [[Eight; 4]]) {
+    for i in 0..4 {
+        q[i].store_to(rotations, |turn| &mut turn[i]);
+    }
+}
+
+/// Rotations of which those with a bit are found one by one, from the last step's.
+#[inline(always)]
+fn settle_bundle<B: Bundle>(a: Matrix<B>, q: [B; 4], unsure: u32, previous: &[[Eight; 4]]) -> [B; 4] {
+    let mut found = [[[0.0; WIDTH]; 4]; 2];
+    store_turns(q, &mut found);
+    let mut matrices = [[[[0.0; WIDTH]; 3]; 3]; 2];
+    for i in 0..3 {
+        for j in 0..3 {
+            a[i][j].store_to(&mut matrices, |matrix| &mut matrix[i][j]);
+        }
+    }
+    for k in 0..B::PACKS {
+        settle(&matrices[k], unsure >> (WIDTH * k), &previous[k], &mut found[k]);
+    }
+    load_turns(&found)
 }
 
 /// Clusters may be lines: only what rounding leaves of a determinant is open.
@@ -177,15 +260,30 @@ const OPEN: f32 = 1e-20;
 /// nothing that f32 can see.
 const NEAR: f32 = 1.0e-8;
 
-/// Newton step for the rotation, and the squared size of what is left to remove. Where the step is not towards
-/// a maximum it is zero and the rest is reported as large.
+/// The same by what a step leaves, as [`turn_elements`] has it, squared: the skew part is about twice the turn, and what is left below a third of
+/// what f32 can see.
+const UNSEEN: f32 = 4e-15;
+
+/// A line leaves the turn about itself open: this stiffness, for a matrix of norm 1, keeps it as it was.
+const LITTLE: f32 = 1e-6;
+
+/// A step of Newton's method.
+struct Step<L> {
+    /// Rotation vector in the own frame.
+    omega: [L; 3],
+    /// The squared size of what is left to remove.
+    off: L,
+    /// Of `M`.
+    trace: L,
+}
+
+/// Newton step for the rotation. Where it is not towards a maximum it is zero and what is left is reported as large.
 #[inline(always)]
-fn newton_step<L: Lanes>(a: Matrix<L>, r: Matrix<L>, open: L) -> ([L; 3], L) {
+fn newton_step<L: Numbers>(a: Matrix<L>, r: Matrix<L>, bounds: &Bounds<L>) -> Step<L> {
     let m = multiply(transpose(r), a);
     let skew = [m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]];
     let trace = m[0][0] + m[1][1] + m[2][2];
-    // A line leaves the turn about itself open: a little stiffness keeps it as it was.
-    let little = L::splat(1e-6);
+    let Bounds { open, little, square, .. } = *bounds;
     let half = L::splat(-0.5);
     let h = [trace - m[0][0] + little, trace - m[1][1] + little, trace - m[2][2] + little];
     let o = [half * (m[0][1] + m[1][0]), half * (m[1][2] + m[2][1]), half * (m[2][0] + m[0][2])];
@@ -202,14 +300,14 @@ fn newton_step<L: Lanes>(a: Matrix<L>, r: Matrix<L>, open: L) -> ([L; 3], L) {
         inverse * (d[2] * skew[0] + d[1] * skew[1] + c[2] * skew[2]),
     ];
     let off = skew[0] * skew[0] + skew[1] * skew[1] + skew[2] * skew[2];
-    (omega, rising.where_greater(zero, off, one))
+    Step { omega, off: rising.where_greater(zero, off, square), trace }
 }
 
 /// The rotations of the lanes that are still open, one by one, from the last step's rotation.
 #[cold]
 #[inline(never)]
-fn settle(a: &Matrix<Eight>, unsure: &Eight, previous: &[Eight; 4], rotation: &mut [Eight; 4]) {
-    for lane in (0..WIDTH).filter(|&lane| unsure[lane] != 0.0) {
+fn settle(a: &Matrix<Eight>, unsure: u32, previous: &[Eight; 4], rotation: &mut [Eight; 4]) {
+    for lane in (0..WIDTH).filter(|&lane| unsure >> lane & 1 != 0) {
         let column = |j: usize| DVec3::new(a[0][j][lane].into(), a[1][j][lane].into(), a[2][j][lane].into());
         let matrix = DMat3::from_cols(column(0), column(1), column(2));
         let last = Quat::from_array(std::array::from_fn(|i| previous[i][lane]));
@@ -220,18 +318,23 @@ fn settle(a: &Matrix<Eight>, unsure: &Eight, previous: &[Eight; 4], rotation: &m
 
 /// A quaternion turned further by a small rotation vector in its own frame.
 #[inline(always)]
-fn turned<L: Lanes>([x, y, z, w]: [L; 4], omega: [L; 3]) -> [L; 4] {
-    let half = L::splat(0.5);
-    let [a, b, c] = [half * omega[0], half * omega[1], half * omega[2]];
-    let new =
-        [x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a, w - x * a - y * b - z * c];
+fn turned<L: Numbers>(q: [L; 4], omega: [L; 3]) -> [L; 4] {
+    let new = moved(q, omega);
     let length = (new[0] * new[0] + new[1] * new[1] + new[2] * new[2] + new[3] * new[3]).sqrt();
     let inverse = L::splat(1.0).div(length);
     [new[0] * inverse, new[1] * inverse, new[2] * inverse, new[3] * inverse]
 }
 
+/// The same, longer than 1 by an eighth of the square of the turn.
 #[inline(always)]
-pub(crate) fn rotation_matrix<L: Lanes>([x, y, z, w]: [L; 4]) -> Matrix<L> {
+fn moved<L: Numbers>([x, y, z, w]: [L; 4], omega: [L; 3]) -> [L; 4] {
+    let half = L::splat(0.5);
+    let [a, b, c] = [half * omega[0], half * omega[1], half * omega[2]];
+    [x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a, w - x * a - y * b - z * c]
+}
+
+#[inline(always)]
+pub(crate) fn rotation_matrix<L: Numbers>([x, y, z, w]: [L; 4]) -> Matrix<L> {
     let [one, two] = [L::splat(1.0), L::splat(2.0)];
     let [xx, yy, zz, xy, yz, zx] = products([x, y, z]);
     let [wx, wy, wz] = [w * x, w * y, w * z];
@@ -283,18 +386,6 @@ fn store9<L: Lanes>(m: Matrix<L>, values: &mut Matrix<Eight>) {
     }
 }
 
-#[inline(always)]
-pub(crate) fn load4<L: Lanes>(values: &[Eight; 4]) -> [L; 4] {
-    [L::load(&values[0]), L::load(&values[1]), L::load(&values[2]), L::load(&values[3])]
-}
-
-#[inline(always)]
-fn store4<L: Lanes>(q: [L; 4], values: &mut [Eight; 4]) {
-    for i in 0..4 {
-        q[i].store(&mut values[i]);
-    }
-}
-
 /// From xx, yy, zz, xy, yz, zx.
 #[inline(always)]
 fn symmetric<L: Lanes>(m: &[Eight; 6]) -> Matrix<L> {
@@ -304,12 +395,12 @@ fn symmetric<L: Lanes>(m: &[Eight; 6]) -> Matrix<L> {
 }
 
 #[inline(always)]
-fn transpose<L: Lanes>(m: Matrix<L>) -> Matrix<L> {
+fn transpose<L: Numbers>(m: Matrix<L>) -> Matrix<L> {
     [[m[0][0], m[1][0], m[2][0]], [m[0][1], m[1][1], m[2][1]], [m[0][2], m[1][2], m[2][2]]]
 }
 
 #[inline(always)]
-fn multiply<L: Lanes>(a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
+fn multiply<L: Numbers>(a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
     let mut product = a;
     for i in 0..3 {
         for j in 0..3 {
@@ -320,12 +411,12 @@ fn multiply<L: Lanes>(a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
 }
 
 #[inline(always)]
-fn multiply_transposed<L: Lanes>(a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
+fn multiply_transposed<L: Numbers>(a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
     multiply(a, transpose(b))
 }
 
 #[inline(always)]
-fn scale<L: Lanes>(mut a: Matrix<L>, s: L) -> Matrix<L> {
+fn scale<L: Numbers>(mut a: Matrix<L>, s: L) -> Matrix<L> {
     for i in 0..3 {
         for j in 0..3 {
             a[i][j] = a[i][j] * s;
@@ -335,7 +426,7 @@ fn scale<L: Lanes>(mut a: Matrix<L>, s: L) -> Matrix<L> {
 }
 
 #[inline(always)]
-fn add<L: Lanes>(mut a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
+fn add<L: Numbers>(mut a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
     for i in 0..3 {
         for j in 0..3 {
             a[i][j] = a[i][j] + b[i][j];
@@ -344,8 +435,18 @@ fn add<L: Lanes>(mut a: Matrix<L>, b: Matrix<L>) -> Matrix<L> {
     a
 }
 
+/// As the square of [`norm`], but for its rounding: no sum waits for many others.
 #[inline(always)]
-fn norm<L: Lanes>(a: Matrix<L>) -> L {
+fn norm_squared<L: Numbers>(a: Matrix<L>) -> L {
+    let mut rows = [L::zero(); 3];
+    for i in 0..3 {
+        rows[i] = a[i][0] * a[i][0] + a[i][1] * a[i][1] + a[i][2] * a[i][2];
+    }
+    rows[0] + rows[1] + rows[2]
+}
+
+#[inline(always)]
+fn norm<L: Numbers>(a: Matrix<L>) -> L {
     let mut sum = L::zero();
     for row in a {
         sum = sum + row[0] * row[0] + row[1] * row[1] + row[2] * row[2];
@@ -354,7 +455,7 @@ fn norm<L: Lanes>(a: Matrix<L>) -> L {
 }
 
 #[inline(always)]
-fn determinant<L: Lanes>(m: Matrix<L>) -> L {
+fn determinant<L: Numbers>(m: Matrix<L>) -> L {
     m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
         + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
 }

@@ -26,7 +26,7 @@ use crate::lanes::{Eight, WIDTH};
 pub use accumulate::accumulate;
 pub use apply::apply;
 pub use fit::fit;
-pub(crate) use fit::{load4, rotation_matrix, turn};
+pub(crate) use fit::{load_turns, rotation_matrix, turn_elements};
 pub use rest::Rest;
 
 /// One point of each of eight clusters.

@@ -3,8 +3,9 @@
 use super::{CornerVectors, Corners, Rest};
 use crate::Real;
 use crate::elastic::{Hooke, Matrix, VOIGT, full, product, symmetric_product};
-use crate::lanes::{Eight, Lanes, at_every_level};
-use crate::matching::{load4, rotation_matrix, turn};
+use crate::lanes::{Bundle, Eight, Lanes, Level, Numbers, at_every_level};
+use crate::matching::{load_turns, rotation_matrix, turn_elements};
+use std::slice::from_ref;
 
 /// What may differ between elements of one body and change in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,10 +19,13 @@ pub struct State {
     pub stiffness: Eight,
 }
 
+/// As the body, and never bent.
+const PLAIN: State = State { plastic: [[0.0; 8]; 6], swelling: [0.0; 8], stiffness: [1.0; 8] };
+
 impl Default for State {
     /// As the body, and never bent.
     fn default() -> Self {
-        Self { plastic: [[0.0; 8]; 6], swelling: [0.0; 8], stiffness: [1.0; 8] }
+        PLAIN
     }
 }
 
@@ -32,7 +36,7 @@ pub struct Group<'a> {
     pub corners: &'a Corners,
     /// Their shapes at rest.
     pub rest: &'a Rest,
-    /// What is their own; nothing if they are as the body.
+    /// What is their own; nothing if they are as the body, as all packs of it then are.
     pub state: Option<&'a State>,
 }
 
@@ -45,38 +49,83 @@ pub struct Matter {
     pub damping: Real,
 }
 
-/// What eight elements do.
+/// What eight elements note of what they do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(32))]
-pub struct Exerted {
-    /// Forces on the corners, N.
-    pub forces: CornerVectors,
+pub struct Note {
     /// Elastic strain, six numbers in the order of Voigt, in the element's own frame.
     pub elastic: [Eight; 6],
     /// Power that damping takes, W.
     pub lost: Eight,
 }
 
-impl Default for Exerted {
+impl Default for Note {
     fn default() -> Self {
-        Self { forces: [[[0.0; 4]; 8]; 4], elastic: [[0.0; 8]; 6], lost: [0.0; 8] }
+        Self { elastic: [[0.0; 8]; 6], lost: [0.0; 8] }
+    }
+}
+
+/// What corners feel where there is nothing.
+const NOTHING: CornerVectors = [[[0.0; 4]; 8]; 4];
+
+/// Packs of eight elements, one after the other, and what is found of each.
+pub struct Packs<'a> {
+    /// What they are.
+    pub groups: &'a [Group<'a>],
+    /// Their rotations (quaternions x, y, z, w): the last step's before, the present ones after. They are state: the same positions with another
+    /// past may differ in their last bits, and mirrored elements in more.
+    pub turns: &'a mut [[Eight; 4]],
+    /// Forces on their corners, N.
+    pub forces: &'a mut [CornerVectors],
+    /// What they note.
+    pub notes: &'a mut [Note],
+}
+
+/// Forces of elements on their corners, with nodes at these points, m, and with these velocities, m/s, if they are damped.
+///
+/// Packs are done two at a time.
+pub fn exert(level: Level, packs: Packs, matter: &Matter, points: &[[f32; 4]], velocities: Option<&[[f32; 4]]>) {
+    match velocities {
+        Some(velocities) => exert_packs::<true>(level, packs, matter, points, velocities),
+        None => exert_packs::<false>(level, packs, matter, points, &[]),
     }
 }
 
 at_every_level! {
-    /// Forces of eight elements on their corners.
-    ///
-    /// `turn` (quaternions x, y, z, w) holds the last step's rotations on entry and the present ones on return. It is state:
-    /// the same positions with another past may differ in their last bits, and mirrored elements in more. With `DAMPED`
-    /// velocities (m/s) are looked at.
-    exert = exert_eight [const DAMPED: bool] [DAMPED] (
-        group: &Group,
+    in pairs
+    /// The same, which looks at velocities only if it is told so.
+    exert_packs = exert_pairs [const DAMPED: bool] [DAMPED] (
+        packs: Packs,
         matter: &Matter,
         points: &[[f32; 4]],
         velocities: &[[f32; 4]],
-        turn: &mut [Eight; 4],
-        out: &mut Exerted,
     )
+}
+
+#[inline(always)]
+fn exert_pairs<B: Bundle, const DAMPED: bool>(
+    packs: Packs,
+    matter: &Matter,
+    points: &[[f32; 4]],
+    velocities: &[[f32; 4]],
+) {
+    let Packs { groups, turns, forces, notes } = packs;
+    for first in (0..groups.len()).step_by(2) {
+        let two = first..first + 2;
+        // A pack that is left over is done with itself, so that there is one way for all.
+        let is_alone = two.end > groups.len();
+        let mut spare = ([turns[first]; 2], [NOTHING; 2], [Note::default(); 2]);
+        let (groups, turns_of, forces_of, notes_of) = if is_alone {
+            (&[groups[first]; 2][..], &mut spare.0[..], &mut spare.1[..], &mut spare.2[..])
+        } else {
+            (&groups[two.clone()], &mut turns[two.clone()], &mut forces[two.clone()], &mut notes[two])
+        };
+        let packs = Packs { groups, turns: turns_of, forces: forces_of, notes: notes_of };
+        exert_bundle::<B, DAMPED>(packs, matter, points, velocities);
+        if is_alone {
+            (turns[first], forces[first], notes[first]) = (spare.0[0], spare.1[0], spare.2[0]);
+        }
+    }
 }
 
 at_every_level! {
@@ -97,29 +146,23 @@ const OPEN: f32 = 1.5e-3;
 // Loops instead of closures: what is called inside a closure is not compiled for the vectors of the machine.
 
 #[inline(always)]
-pub(super) fn load_gradients<L: Lanes>(rest: &Rest) -> Matrix<L> {
-    let mut g = [[L::zero(); 3]; 3];
+pub(super) fn load_gradients<B: Bundle>(groups: &[Group]) -> Matrix<B> {
+    let mut g = [[B::zero(); 3]; 3];
     for k in 0..3 {
         for c in 0..3 {
-            g[k][c] = L::load(&rest.gradients[k][c]);
+            g[k][c] = B::load_from(groups, |group| &group.rest.gradients[k][c]);
         }
     }
     g
 }
 
-#[inline(always)]
-fn load6<L: Lanes>(values: &[Eight; 6]) -> [L; 6] {
-    let [a, b, c, d, e, f] = values;
-    [L::load(a), L::load(b), L::load(c), L::load(d), L::load(e), L::load(f)]
-}
-
 /// `sum_k (x_k - x_0) g_k^T`: the gradient in the shape at rest of what nodes have.
 #[inline(always)]
-pub(super) fn slope<L: Lanes>(corners: &Corners, values: &[[f32; 4]], g: &Matrix<L>) -> Matrix<L> {
-    let [x, y, z, _] = L::gather4(values, &corners[0]);
-    let mut f = [[L::zero(); 3]; 3];
+pub(super) fn slope<B: Bundle>(groups: &[Group], values: &[[f32; 4]], g: &Matrix<B>) -> Matrix<B> {
+    let [x, y, z, _] = B::gather4_from(values, groups, |group| &group.corners[0]);
+    let mut f = [[B::zero(); 3]; 3];
     for k in 0..3 {
-        let [a, b, c, _] = L::gather4(values, &corners[k + 1]);
+        let [a, b, c, _] = B::gather4_from(values, groups, |group| &group.corners[k + 1]);
         let edge = [a - x, b - y, c - z];
         for r in 0..3 {
             for c in 0..3 {
@@ -130,41 +173,40 @@ pub(super) fn slope<L: Lanes>(corners: &Corners, values: &[[f32; 4]], g: &Matrix
     f
 }
 
-/// Part of the stiffness of the body.
+/// Volume of elements times the part of the stiffness of the body that they have.
 #[inline(always)]
-pub(super) fn stiffness_of<L: Lanes>(group: &Group) -> L {
-    match group.state {
-        Some(state) => L::load(&state.stiffness),
-        None => L::splat(1.0),
-    }
+pub(super) fn stiff_volume<B: Bundle>(groups: &[Group]) -> B {
+    let volume = B::load_from(groups, |group| &group.rest.volume);
+    volume * B::load_from(groups, |group| &group.state.unwrap_or(&PLAIN).stiffness)
 }
 
 /// `h g_k` for all corners.
 #[inline(always)]
-pub(super) fn spread<L: Lanes>(h: &Matrix<L>, g: &Matrix<L>, out: &mut CornerVectors) {
-    let mut rest = [L::zero(); 3];
+pub(super) fn spread<B: Bundle>(h: &Matrix<B>, g: &Matrix<B>, out: &mut [CornerVectors]) {
+    let mut rest = [B::zero(); 3];
     for k in 0..3 {
-        let mut force = [L::zero(); 3];
+        let mut force = [B::zero(); 3];
         for r in 0..3 {
             force[r] = h[r][0] * g[k][0] + h[r][1] * g[k][1] + h[r][2] * g[k][2];
             rest[r] = rest[r] - force[r];
         }
-        out[k + 1] = L::rows4([force[0], force[1], force[2], L::zero()]);
+        B::rows4_to([force[0], force[1], force[2], B::zero()], out, |out| &mut out[k + 1]);
     }
-    out[0] = L::rows4([rest[0], rest[1], rest[2], L::zero()]);
+    B::rows4_to([rest[0], rest[1], rest[2], B::zero()], out, |out| &mut out[0]);
 }
 
 /// `S - I` less plastic and thermal strain.
 #[inline(always)]
-fn elastic_strain<L: Lanes>(stretch: &[L; 6], state: Option<&State>) -> [L; 6] {
+fn elastic_strain<B: Bundle>(stretch: &[B; 6], groups: &[Group]) -> [B; 6] {
     let mut e = *stretch;
     for k in 0..3 {
-        e[k] = e[k] - L::splat(1.0);
+        e[k] = e[k] - B::splat(1.0);
     }
-    if let Some(state) = state {
-        let (plastic, swelling) = (load6::<L>(&state.plastic), L::load(&state.swelling));
+    if groups[0].state.is_some() {
+        let swelling = B::load_from(groups, |group| &group.state.unwrap_or(&PLAIN).swelling);
         for k in 0..6 {
-            e[k] = if k < 3 { e[k] - plastic[k] - swelling } else { e[k] - plastic[k] };
+            let plastic = B::load_from(groups, |group| &group.state.unwrap_or(&PLAIN).plastic[k]);
+            e[k] = if k < 3 { e[k] - plastic - swelling } else { e[k] - plastic };
         }
     }
     e
@@ -172,7 +214,7 @@ fn elastic_strain<L: Lanes>(stretch: &[L; 6], state: Option<&State>) -> [L; 6] {
 
 /// Sum over all nine numbers of the products of two symmetric matrices.
 #[inline(always)]
-fn work<L: Lanes>(a: &[L; 6], b: &[L; 6]) -> L {
+fn work<L: Numbers>(a: &[L; 6], b: &[L; 6]) -> L {
     let mut sum = L::zero();
     for k in 0..6 {
         let part = a[k] * b[k];
@@ -183,7 +225,7 @@ fn work<L: Lanes>(a: &[L; 6], b: &[L; 6]) -> L {
 
 /// The vector of the skew part of a matrix, twice.
 #[inline(always)]
-fn axis<L: Lanes>(m: &Matrix<L>) -> [L; 3] {
+fn axis<L: Numbers>(m: &Matrix<L>) -> [L; 3] {
     [m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]]
 }
 
@@ -191,9 +233,9 @@ fn axis<L: Lanes>(m: &Matrix<L>) -> [L; 3] {
 ///
 /// For mirrored ones it is scaled by `1 + det S/det(tr(S) - S)`, not below 0. With stretches `1, 1, -t` the rotation follows the
 /// corners `1/(1 - t)` times as fast as it should, and damping would be as much stiffer; the scale is 0 where that is twice.
-/// Power is still what [`Exerted::lost`] says, and a torque comes back.
+/// Power is still what [`Note::lost`] says, and a torque comes back.
 #[inline(always)]
-pub(super) fn turn_inverse<L: Lanes>(s: &[L; 6]) -> [L; 6] {
+pub(super) fn turn_inverse<L: Numbers>(s: &[L; 6]) -> [L; 6] {
     let (zero, one) = (L::zero(), L::splat(1.0));
     let h = [s[1] + s[2], s[0] + s[2], s[0] + s[1]];
     // The numbers beside the diagonal are those of -S.
@@ -212,7 +254,7 @@ pub(super) fn turn_inverse<L: Lanes>(s: &[L; 6]) -> [L; 6] {
 
 /// A symmetric matrix times a vector.
 #[inline(always)]
-fn times<L: Lanes>(s: &[L; 6], v: [L; 3]) -> [L; 3] {
+fn times<L: Numbers>(s: &[L; 6], v: [L; 3]) -> [L; 3] {
     [
         s[0] * v[0] + s[5] * v[1] + s[4] * v[2],
         s[5] * v[0] + s[1] * v[1] + s[3] * v[2],
@@ -222,7 +264,7 @@ fn times<L: Lanes>(s: &[L; 6], v: [L; 3]) -> [L; 3] {
 
 /// Rate of `S` from `M = R^T dF/dt`: the symmetric part of `M - [omega] S` with `(tr(S) - S) omega = axis of M`.
 #[inline(always)]
-pub(super) fn stretch_rate<L: Lanes>(m: &Matrix<L>, stretch: &[L; 6], inverse: &[L; 6]) -> [L; 6] {
+pub(super) fn stretch_rate<L: Numbers>(m: &Matrix<L>, stretch: &[L; 6], inverse: &[L; 6]) -> [L; 6] {
     let [x, y, z] = times(inverse, axis(m));
     let zero = L::zero();
     let spin = [[zero, zero - z, y], [z, zero, zero - x], [zero - y, x, zero]];
@@ -237,14 +279,14 @@ pub(super) fn stretch_rate<L: Lanes>(m: &Matrix<L>, stretch: &[L; 6], inverse: &
 }
 
 #[inline(always)]
-pub(super) fn transposed<L: Lanes>(m: &Matrix<L>) -> Matrix<L> {
+pub(super) fn transposed<L: Numbers>(m: &Matrix<L>) -> Matrix<L> {
     [[m[0][0], m[1][0], m[2][0]], [m[0][1], m[1][1], m[2][1]], [m[0][2], m[1][2], m[2][2]]]
 }
 
 /// A stress with what its rotation takes up, so that it does not turn the element: power of it is power of the stress at
 /// [`stretch_rate`].
 #[inline(always)]
-pub(super) fn without_torque<L: Lanes>(stress: &[L; 6], stretch: &[L; 6], inverse: &[L; 6]) -> Matrix<L> {
+pub(super) fn without_torque<L: Numbers>(stress: &[L; 6], stretch: &[L; 6], inverse: &[L; 6]) -> Matrix<L> {
     let mut whole = full(*stress);
     let [x, y, z] = times(inverse, axis(&product(&whole, &full(*stretch))));
     whole[0][1] = whole[0][1] + z;
@@ -257,57 +299,58 @@ pub(super) fn without_torque<L: Lanes>(stress: &[L; 6], stretch: &[L; 6], invers
 }
 
 #[inline(always)]
-fn exert_eight<L: Lanes, const DAMPED: bool>(
-    group: &Group,
+fn exert_bundle<B: Bundle, const DAMPED: bool>(
+    packs: Packs,
     matter: &Matter,
     points: &[[f32; 4]],
     velocities: &[[f32; 4]],
-    rotation: &mut [Eight; 4],
-    out: &mut Exerted,
 ) {
-    let g = load_gradients::<L>(group.rest);
-    let f = slope(group.corners, points, &g);
-    let r = turn(f, rotation, OPEN);
+    let Packs { groups, turns, forces, notes } = packs;
+    let g = load_gradients::<B>(groups);
+    let f = slope(groups, points, &g);
+    let r = turn_elements(f, turns, OPEN);
     let stretch = symmetric_product(&r, &f);
-    let e = elastic_strain(&stretch, group.state);
+    let e = elastic_strain(&stretch, groups);
     for k in 0..6 {
-        e[k].store(&mut out.elastic[k]);
+        e[k].store_to(notes, |note| &mut note.elastic[k]);
     }
-    let scale = L::load(&group.rest.volume) * stiffness_of(group);
+    let scale: B = stiff_volume(groups);
     let mut stress = matter.hooke.stress(e);
     let mut whole = full(stress);
-    out.lost = [0.0; 8];
-    let is_coaxial = group.state.is_none() && matches!(matter.hooke, Hooke::Isotropic { .. }) && !DAMPED;
+    let mut lost = B::zero();
+    let is_coaxial = groups[0].state.is_none() && matches!(matter.hooke, Hooke::Isotropic { .. }) && !DAMPED;
     if !is_coaxial {
         let inverse = turn_inverse(&stretch);
         if DAMPED {
-            let m = product(&transposed(&r), &slope(group.corners, velocities, &g));
+            let m = product(&transposed(&r), &slope(groups, velocities, &g));
             let rate = stretch_rate(&m, &stretch, &inverse);
-            let ahead = L::splat(matter.damping);
+            let ahead = B::splat(matter.damping);
             let viscous = matter.hooke.stress(rate);
             for k in 0..6 {
                 stress[k] = stress[k] + ahead * viscous[k];
             }
-            (scale * (ahead * work(&viscous, &rate))).store(&mut out.lost);
+            lost = scale * (ahead * work(&viscous, &rate));
         }
         whole = without_torque(&stress, &stretch, &inverse);
     }
+    lost.store_to(notes, |note| &mut note.lost);
     let mut h = product(&r, &whole);
-    let minus = L::zero() - scale;
+    let minus = B::zero() - scale;
     for a in 0..3 {
         for b in 0..3 {
             h[a][b] = minus * h[a][b];
         }
     }
-    spread(&h, &g, &mut out.forces);
+    spread(&h, &g, forces);
 }
 
 #[inline(always)]
 fn energy_eight<L: Lanes>(group: &Group, matter: &Matter, points: &[[f32; 4]], turn: &[Eight; 4], energy: &mut Eight) {
-    let g = load_gradients::<L>(group.rest);
-    let f = slope(group.corners, points, &g);
-    let r = rotation_matrix(load4::<L>(turn));
-    let e = elastic_strain(&symmetric_product(&r, &f), group.state);
-    let scale = L::splat(0.5) * L::load(&group.rest.volume) * stiffness_of(group);
+    let groups = from_ref(group);
+    let g = load_gradients::<L>(groups);
+    let f = slope(groups, points, &g);
+    let r = rotation_matrix(load_turns::<L>(from_ref(turn)));
+    let e = elastic_strain(&symmetric_product(&r, &f), groups);
+    let scale = L::splat(0.5) * stiff_volume(groups);
     (scale * work(&matter.hooke.stress(e), &e)).store(energy);
 }

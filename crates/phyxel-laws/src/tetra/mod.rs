@@ -33,12 +33,12 @@ mod tests;
 
 pub use dihedral::{allows_uniting, aspect_ratio, dihedral_angles, mean_ratio, volume};
 pub use element::{Element, Rayleigh, Rest};
-pub use force::{Exerted, Group, Matter, State, energy, exert};
+pub use force::{Group, Matter, Note, Packs, State, energy, exert};
 pub use heat::{capacity_share, conductances};
 pub use net::{Census, Change, FACES, Net, Refusal, Surface, Tangle};
 pub use parting::{Held, Strength, constraint_force, part, part_by_faces};
 pub use plastic::yield_eight;
-pub use stiffness::{Blocks, blocks, product, stretch_product};
+pub use stiffness::{Blocks, Edges, blocks, product, pull_ends, stretch_product};
 pub use subdivide::{Fine, Flaw, Layers, Scheme, Sheet, Weights, refine};
 
 use crate::lanes::WIDTH;

@@ -3,7 +3,7 @@
 use super::{Rest, State};
 use crate::Real;
 use crate::elastic::Hooke;
-use crate::lanes::{Eight, Lanes, Portable, WIDTH};
+use crate::lanes::{Eight, Lanes, Numbers, Portable, WIDTH};
 use crate::plasticity::{Volume, Yielding, bounded, creep};
 
 /// Lets eight elements yield, and returns the work that became heat or structure in each, J.

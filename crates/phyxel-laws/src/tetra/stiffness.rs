@@ -5,12 +5,13 @@
 //! with the `a` and `b` of [`Rayleigh`](super::Rayleigh).
 
 use super::force::{
-    load_gradients, slope, spread, stiffness_of, stretch_rate, transposed, turn_inverse, without_torque,
+    load_gradients, slope, spread, stiff_volume, stretch_rate, transposed, turn_inverse, without_torque,
 };
 use super::{CornerVectors, EDGES, Group, Matter};
 use crate::elastic::{VOIGT, full, product as multiplied, symmetric_product};
 use crate::lanes::{Eight, Lanes, WIDTH, at_every_level};
-use crate::matching::{load4, rotation_matrix};
+use crate::matching::{load_turns, rotation_matrix};
+use std::slice::{from_mut, from_ref};
 
 /// A matrix for each of the [`EDGES`] of eight elements, edge by edge and then element by element, N/m: three columns, each with a 0
 /// as its fourth number.
@@ -55,6 +56,52 @@ at_every_level! {
     )
 }
 
+/// Blocks of `K` of eight edges between nodes, by row, column and edge, N/m.
+pub type Edges = [[Eight; 3]; 3];
+
+at_every_level! {
+    /// Adds what edges pull their two ends with if these move so: `B d` and `-B^T d`, where the second moves by `d` beside the first.
+    ///
+    /// `ends` are the numbers of both among `moves` and `sums`.
+    pull_ends = pull_ends_eight [] [] (
+        edges: &[Edges],
+        ends: &[[[u32; WIDTH]; 2]],
+        moves: &[[f32; 4]],
+        sums: &mut [[f32; 4]],
+    )
+}
+
+#[inline(always)]
+fn pull_ends_eight<L: Lanes>(edges: &[Edges], ends: &[[[u32; WIDTH]; 2]], moves: &[[f32; 4]], sums: &mut [[f32; 4]]) {
+    for k in 0..edges.len() {
+        let [first, second] = &ends[k];
+        let [x, y, z, _] = L::gather4(moves, first);
+        let [a, b, c, _] = L::gather4(moves, second);
+        let d = [a - x, b - y, c - z];
+        let mut pull = [L::zero(); 4];
+        let mut back = [L::zero(); 4];
+        for i in 0..3 {
+            let [p, q, r] = [L::load(&edges[k][i][0]), L::load(&edges[k][i][1]), L::load(&edges[k][i][2])];
+            pull[i] = p * d[0] + q * d[1] + r * d[2];
+            back[0] = back[0] - p * d[i];
+            back[1] = back[1] - q * d[i];
+            back[2] = back[2] - r * d[i];
+        }
+        let (pulls, backs) = (L::rows4(pull), L::rows4(back));
+        for lane in 0..WIDTH {
+            add_row(&mut sums[first[lane] as usize], &pulls[lane]);
+            add_row(&mut sums[second[lane] as usize], &backs[lane]);
+        }
+    }
+}
+
+#[inline(always)]
+fn add_row(sum: &mut [f32; 4], row: &[f32; 4]) {
+    for k in 0..4 {
+        sum[k] += row[k];
+    }
+}
+
 #[inline(always)]
 fn product_eight<L: Lanes>(
     group: &Group,
@@ -63,17 +110,17 @@ fn product_eight<L: Lanes>(
     moves: &[[f32; 4]],
     out: &mut CornerVectors,
 ) {
-    let g = load_gradients::<L>(group.rest);
-    let du = slope(group.corners, moves, &g);
-    let r = rotation_matrix(load4::<L>(turn));
+    let g = load_gradients::<L>(from_ref(group));
+    let du = slope(from_ref(group), moves, &g);
+    let r = rotation_matrix(load_turns::<L>(from_ref(turn)));
     let mut h = multiplied(&r, &full(matter.hooke.stress(symmetric_product(&r, &du))));
-    let scale = L::load(&group.rest.volume) * stiffness_of(group);
+    let scale = stiff_volume::<L>(from_ref(group));
     for a in 0..3 {
         for b in 0..3 {
             h[a][b] = scale * h[a][b];
         }
     }
-    spread(&h, &g, out);
+    spread(&h, &g, from_mut(out));
 }
 
 #[inline(always)]
@@ -85,27 +132,27 @@ fn stretch_product_eight<L: Lanes>(
     moves: &[[f32; 4]],
     out: &mut CornerVectors,
 ) {
-    let g = load_gradients::<L>(group.rest);
-    let r = rotation_matrix(load4::<L>(turn));
-    let stretch = symmetric_product(&r, &slope(group.corners, points, &g));
+    let g = load_gradients::<L>(from_ref(group));
+    let r = rotation_matrix(load_turns::<L>(from_ref(turn)));
+    let stretch = symmetric_product(&r, &slope(from_ref(group), points, &g));
     let inverse = turn_inverse(&stretch);
-    let m = multiplied(&transposed(&r), &slope(group.corners, moves, &g));
+    let m = multiplied(&transposed(&r), &slope(from_ref(group), moves, &g));
     let stress = matter.hooke.stress(stretch_rate(&m, &stretch, &inverse));
     let mut h = multiplied(&r, &without_torque(&stress, &stretch, &inverse));
-    let scale = L::load(&group.rest.volume) * stiffness_of(group);
+    let scale = stiff_volume::<L>(from_ref(group));
     for a in 0..3 {
         for b in 0..3 {
             h[a][b] = scale * h[a][b];
         }
     }
-    spread(&h, &g, out);
+    spread(&h, &g, from_mut(out));
 }
 
 #[inline(always)]
 fn blocks_eight<L: Lanes>(group: &Group, matter: &Matter, turn: &[Eight; 4], out: &mut Blocks) {
-    let g = load_gradients::<L>(group.rest);
-    let r = rotation_matrix(load4::<L>(turn));
-    let scale = L::load(&group.rest.volume) * stiffness_of(group);
+    let g = load_gradients::<L>(from_ref(group));
+    let r = rotation_matrix(load_turns::<L>(from_ref(turn)));
+    let scale = stiff_volume::<L>(from_ref(group));
     let mut first = [L::zero(); 3];
     for c in 0..3 {
         first[c] = L::zero() - (g[0][c] + g[1][c] + g[2][c]);
@@ -142,7 +189,7 @@ mod tests {
     use super::*;
     use crate::elastic::Hooke;
     use crate::lanes::Level;
-    use crate::tetra::{Element, Exerted, Rest, exert};
+    use crate::tetra::{Element, Note, Packs, Rest, exert};
     use glam::Vec3;
 
     /// Numbers between -1 and 1 without an order.
@@ -172,8 +219,10 @@ mod tests {
         let places: [Vec3; 4] = std::array::from_fn(|k| nodes[k] + 0.3 * scattered(k));
         let points = rows(places);
         let mut turn = [[0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH], [1.0; WIDTH]];
-        let mut exerted = Exerted::default();
-        exert::<false>(Level::detect(), &group, &matter, &points, &[], &mut turn, &mut exerted);
+        let (mut forces, mut note) = ([[[0.0; 4]; WIDTH]; 4], Note::default());
+        let (groups, turns) = (from_ref(&group), from_mut(&mut turn));
+        let packs = Packs { groups, turns, forces: from_mut(&mut forces), notes: from_mut(&mut note) };
+        exert(Level::detect(), packs, &matter, &points, None);
         let resisted = |moves: [Vec3; 4]| {
             let mut out = [[[0.0; 4]; WIDTH]; 4];
             stretch_product(Level::detect(), &group, &matter, &points, &turn, &rows(moves), &mut out);

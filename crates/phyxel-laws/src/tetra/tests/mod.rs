@@ -12,6 +12,7 @@ use crate::elastic::Hooke;
 use crate::lanes::{Eight, Level};
 use crate::random::tests::Stream;
 use glam::{DVec3, Mat3, Quat, Vec3};
+use std::slice::{from_mut, from_ref};
 
 /// Corners of a regular element with edges of length 1.
 fn regular() -> [Vec3; 4] {
@@ -120,6 +121,32 @@ fn crooked() -> Hooke {
     Hooke::Anisotropic(c)
 }
 
+/// What eight elements do.
+struct Exerted {
+    forces: CornerVectors,
+    note: Note,
+}
+
+impl Default for Exerted {
+    fn default() -> Self {
+        Self { forces: [[[0.0; 4]; 8]; 4], note: Note::default() }
+    }
+}
+
+/// Forces of one pack, with points and velocities.
+fn exert_one<const DAMPED: bool>(
+    level: Level,
+    group: &Group,
+    matter: &Matter,
+    [points, velocities]: [&[[f32; 4]]; 2],
+    turn: &mut [Eight; 4],
+    out: &mut Exerted,
+) {
+    let (groups, turns) = (from_ref(group), from_mut(turn));
+    let packs = Packs { groups, turns, forces: from_mut(&mut out.forces), notes: from_mut(&mut out.note) };
+    exert(level, packs, matter, points, DAMPED.then_some(velocities));
+}
+
 /// Eight elements of random shapes and states, deformed, with nodes of their own.
 struct Eights {
     corners: Corners,
@@ -167,9 +194,9 @@ impl Eights {
         let (nodes, velocities) = (points(&self.nodes), points(&self.velocities));
         let group = self.group(with_state);
         if matter.damping > 0.0 {
-            exert::<true>(Level::detect(), &group, matter, &nodes, &velocities, &mut turn, &mut out);
+            exert_one::<true>(Level::detect(), &group, matter, [&nodes, &velocities], &mut turn, &mut out);
         } else {
-            exert::<false>(Level::detect(), &group, matter, &nodes, &velocities, &mut turn, &mut out);
+            exert_one::<false>(Level::detect(), &group, matter, [&nodes, &velocities], &mut turn, &mut out);
         }
         (out, turn)
     }

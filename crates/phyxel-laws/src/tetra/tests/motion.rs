@@ -29,7 +29,7 @@ impl Body {
         for ((nodes_of, rest), turn) in self.groups.iter().zip(&mut self.turns) {
             let group = Group { corners: nodes_of, rest, state: None };
             let mut out = Exerted::default();
-            exert::<true>(Level::detect(), &group, &self.matter, &nodes, &velocities, turn, &mut out);
+            exert_one::<true>(Level::detect(), &group, &self.matter, [&nodes, &velocities], turn, &mut out);
             corners.push(out.forces);
         }
         self.mesh.gather(&corners)

@@ -3,7 +3,7 @@
 //! What holds a corner is known when elements have exerted their forces; nodes part at the end of the step, all at once.
 
 use super::body::Tetras;
-use super::net::{Net, Note};
+use super::net::Net;
 use super::{Derived, TetraModel};
 use crate::Real;
 use crate::body::Body;
@@ -13,7 +13,7 @@ use crate::particles::{Flags, Particle, Particles};
 use glam::{Mat3, Vec3};
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::symmetric::eigen;
-use phyxel_laws::tetra::{Change, Held, Net as Ties, part};
+use phyxel_laws::tetra::{Change, Held, Net as Ties, Note, part};
 use std::ops::Range;
 
 /// Nodes per task.

@@ -35,7 +35,7 @@ pub use self::settings::TetraSettings;
 
 use self::body::Tetras;
 use self::breaking::{Loads, Parting};
-use self::net::{Matters, Net, Note};
+use self::net::{Matters, Net};
 use self::together::{Together, find_groups};
 use crate::Real;
 use crate::body::{Body, BodyId};
@@ -51,7 +51,7 @@ use glam::Vec3;
 use phyxel_laws::elastic::Hooke;
 use phyxel_laws::spring::stable_step;
 use phyxel_laws::stiffness::damped_part;
-use phyxel_laws::tetra::{Matter, State};
+use phyxel_laws::tetra::{Matter, Note, State};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -161,8 +161,17 @@ impl TetraModel {
             let body = body_of(tetras);
             tetras.derive(body, &materials[body.material.0 as usize], particles)
         };
-        let parts = self.bodies.iter().map(part).collect();
-        Derived { net: Net::new(&self.bodies, &ranges), parts, pushes: Vec::new(), stopped: Vec::new() }
+        let parts: Vec<Part> = self.bodies.iter().map(part).collect();
+        let keeps = self.bodies.iter().zip(&parts).map(|(tetras, part)| {
+            let heat = &materials[body_of(tetras).material.0 as usize].heat;
+            part.breaks || heat.from_work.damping > 0.0
+        });
+        Derived {
+            net: Net::new(&self.bodies, &ranges, &keeps.collect::<Vec<bool>>()),
+            parts,
+            pushes: Vec::new(),
+            stopped: Vec::new(),
+        }
     }
 
     /// Ways for heat inside its bodies.

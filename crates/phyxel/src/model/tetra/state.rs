@@ -14,8 +14,9 @@ use crate::particles::Particles;
 use crate::skin::Skin;
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::plasticity::symmetric_norm;
-use phyxel_laws::tetra::{Exerted, energy, exert};
+use phyxel_laws::tetra::{Note, Packs, energy, exert};
 use std::borrow::Cow;
+use std::slice::{from_mut, from_ref};
 
 impl TetraModel {
     /// Number of elements of all bodies.
@@ -81,10 +82,13 @@ impl Derived {
         let (net, part) = (&self.net, &self.parts[number]);
         let found = parallel::map(tetras.rest.len(), GRAIN, |pack| {
             let group = net.group(number, tetras, &part.states, pack);
-            let (mut turn, mut out, mut energies) = (tetras.turns[pack], Exerted::default(), [0.0; WIDTH]);
-            exert::<false>(net.level, &group, &part.matter, points, points, &mut turn, &mut out);
+            let (mut turn, mut note, mut energies) = (tetras.turns[pack], Note::default(), [0.0; WIDTH]);
+            let mut forces = [[[0.0; 4]; WIDTH]; 4];
+            let (groups, turns) = (from_ref(&group), from_mut(&mut turn));
+            let packs = Packs { groups, turns, forces: from_mut(&mut forces), notes: from_mut(&mut note) };
+            exert(net.level, packs, &part.matter, points, None);
             energy(net.level, &group, &part.matter, points, &turn, &mut energies);
-            let strain = |lane: usize| symmetric_norm(&out.elastic.map(|e| e[lane]));
+            let strain = |lane: usize| symmetric_norm(&note.elastic.map(|e| e[lane]));
             let stored: f64 = energies.iter().map(|energy| f64::from(*energy)).sum();
             (std::array::from_fn::<Real, WIDTH, _>(strain), stored)
         });
