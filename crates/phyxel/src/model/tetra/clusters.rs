@@ -54,13 +54,21 @@ struct Factor {
     rows: Vec<Vec<Real>>,
 }
 
+/// What clusters feel of each other without touches: the same for all searches of a step in which nodes may move so with them.
+pub(super) struct Seeing {
+    rigid: Vec<Freedom>,
+    /// By the places of clusters.
+    pairs: Vec<Pair>,
+}
+
 impl<'a> Guide<'a> {
     /// Of bodies: for each its matrix, rows among all and where nodes are, m, by its rows; of how nodes may move, and how with their clusters;
-    /// and of touches between rows.
+    /// and of touches between rows. What was seen in the last search of the step counts again if nothing has changed.
     pub fn new(
         bodies: Vec<(&'a Matrix, Range<usize>, Vec<Vec3>)>,
         [freedom, rigid]: [&'a [Freedom]; 2],
         holds: &[Hold],
+        seeing: &mut Option<Seeing>,
     ) -> Self {
         let mut extra = vec![Mat3A::ZERO; if holds.is_empty() { 0 } else { freedom.len() }];
         for hold in holds {
@@ -78,12 +86,14 @@ impl<'a> Guide<'a> {
         });
         let parts = parts.collect();
         let mut guide = Self { parts, places: in_line(&middles), factor: Factor::default() };
-        guide.factor = guide.factorize(holds);
+        let known = seeing.take().filter(|known| known.rigid == rigid);
+        let known = seeing.insert(known.unwrap_or_else(|| Seeing { rigid: rigid.to_vec(), pairs: guide.see() }));
+        guide.factor = guide.factorize(&known.pairs, holds);
         guide
     }
 
-    fn factorize(&self, holds: &[Hold]) -> Factor {
-        // Pairs of clusters, by the places of the later and the earlier, and what each feels of the other.
+    /// Pairs of clusters of bodies, by the places of the later and the earlier, and what each feels of the other.
+    fn see(&self) -> Vec<Pair> {
         let own = self.parts.iter().flat_map(|part| {
             let clusters = &part.matrix.pattern.clusters;
             let pairs = parallel::map(clusters.len(), 1, |number| part.seen_by(number));
@@ -92,7 +102,11 @@ impl<'a> Guide<'a> {
                 pairs.into_iter().map(move |(other, seen)| seen.between(place(number), place(other)))
             })
         });
-        let mut pairs: Vec<Pair> = own.collect();
+        own.collect()
+    }
+
+    fn factorize(&self, own: &[Pair], holds: &[Hold]) -> Factor {
+        let mut pairs = Vec::new();
         for hold in holds {
             let ends = hold.nodes.map(|row| self.end_of(row));
             let count = hold.count();
@@ -107,11 +121,12 @@ impl<'a> Guide<'a> {
             }
         }
         let mut firsts: Vec<usize> = (0..self.places.len()).collect();
-        pairs.iter().for_each(|pair| firsts[pair.row] = firsts[pair.row].min(pair.column));
+        let pairs = || own.iter().chain(&pairs);
+        pairs().for_each(|pair| firsts[pair.row] = firsts[pair.row].min(pair.column));
         let widths = firsts.iter().zip(1..).map(|(first, end)| SIX * (end - first));
         let mut rows: Vec<[Vec<f64>; SIX]> =
             widths.map(|width| std::array::from_fn(|i| vec![0.0; width - SIX + 1 + i])).collect();
-        for Pair { row, column, seen } in pairs {
+        for &Pair { row, column, ref seen } in pairs() {
             let start = SIX * (column - firsts[row]);
             for (i, row) in rows[row].iter_mut().enumerate() {
                 row[start..].iter_mut().take(SIX).enumerate().for_each(|(j, sum)| *sum += seen.at(i, j));
@@ -178,10 +193,7 @@ impl Part<'_> {
             );
             for k in pattern.row(row) {
                 let column = pattern.columns[k] as usize;
-                if column > row {
-                    break;
-                }
-                let block = self.rigid[row].both(&self.matrix.blocks[k], &self.rigid[column]);
+                let block = self.rigid[row].both(&self.matrix.edges[k], &self.rigid[column]);
                 let seen = &mut beside[pattern.cluster_of[column] as usize - first];
                 seen.get_or_insert(Seen::NOTHING).add(self.arms[row], &block, self.arms[column]);
             }

@@ -5,7 +5,7 @@
 //! which each touch adds a firm resistance.
 
 use super::body::Tetras;
-use super::clusters::Guide;
+use super::clusters::{Guide, Seeing};
 use super::crumbs::Crumb;
 use super::grip::{Court, SMALL, Verdict};
 use super::holds::{By, Hold, weights};
@@ -19,7 +19,7 @@ use crate::model::Parts;
 use crate::model::gradients::{Equations, Groups, TOLERANCE};
 use crate::parallel;
 use crate::particles::Flags;
-use glam::{DVec3, Vec3, Vec3A, Vec4};
+use glam::{DVec3, Vec3, Vec4};
 use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::tetra::{Blocks, blocks};
 use std::ops::Range;
@@ -344,10 +344,11 @@ impl Net {
         let product = self.product(&system, &solution);
         system.first_left = system.right.iter().zip(product).map(|(right, product)| *right - product).collect();
         system.first = solution.clone();
-        let mut rounds = self.settle(&system, &mut stops, &find_walls, &mut solution);
+        let mut seeing = None;
+        let mut rounds = self.settle(&system, (&mut stops, &mut seeing), &find_walls, &mut solution);
         if !stops.holds.is_empty() {
             stops.harden();
-            rounds += self.settle(&system, &mut stops, &find_walls, &mut solution);
+            rounds += self.settle(&system, (&mut stops, &mut seeing), &find_walls, &mut solution);
         }
         let mut end = self.end(system, &stops, solution, rounds);
         end.stops.extend(crumbs.iter().flat_map(Crumb::given));
@@ -358,7 +359,7 @@ impl Net {
     fn settle(
         &mut self,
         system: &System,
-        stops: &mut Stops,
+        (stops, seeing): (&mut Stops, &mut Option<Seeing>),
         find_walls: impl Fn(&[Vec3], bool) -> Vec<Option<Wall>>,
         solution: &mut [Vec3],
     ) -> u32 {
@@ -367,7 +368,7 @@ impl Net {
             // What stops and what does not is seen from rough velocities.
             let is_rough = !stops.are_hard && !stops.holds.is_empty();
             let tolerance = if is_rough { ROUGHLY } else { system.tolerance };
-            rounds += self.better(system, stops, tolerance, solution);
+            rounds += self.better(system, (stops, seeing), tolerance, solution);
             let is_new = stops.let_go(solution, &system.groups);
             let slides = stops.slide(solution, &system.groups);
             if !(stops.add(find_walls(solution, false), system) || is_new || slides) {
@@ -394,7 +395,13 @@ impl Net {
     }
 
     /// Betters velocities of nodes that may move so until they solve a system, as far as what holds stays as it is.
-    fn better(&mut self, system: &System, stops: &mut Stops, tolerance: f64, solution: &mut [Vec3]) -> u32 {
+    fn better(
+        &mut self,
+        system: &System,
+        (stops, seeing): (&mut Stops, &mut Option<Seeing>),
+        tolerance: f64,
+        solution: &mut [Vec3],
+    ) -> u32 {
         stops.holds.iter_mut().for_each(|hold| hold.linearise(solution));
         let order = &system.order;
         let free = |node: usize| if stops.is_held[node] { Freedom::Held } else { Freedom::Free };
@@ -409,13 +416,13 @@ impl Net {
             let points = matrix.pattern.order.iter().map(|&node| Vec4::from_array(points[node as usize]).truncate());
             (matrix, rows, points.collect())
         });
-        let guide = Guide::new(bodies.collect(), [&freedom, &rigid], &closed);
+        let guide = Guide::new(bodies.collect(), [&freedom, &rigid], &closed, seeing);
         let groups = system.groups.in_order(order);
         let least = system.rounding(solution);
         let in_rows = |of: &[Vec3]| -> Vec<Vec3> { order.iter().map(|&node| of[node as usize]).collect() };
         let (mut left, start) = (in_rows(&system.first_left), in_rows(solution));
         let done: Vec<Vec3> = start.iter().zip(in_rows(&system.first)).map(|(now, first)| *now - first).collect();
-        let mut room = Room { moves: Vec::new(), by_node: vec![Vec3::ZERO; order.len()] };
+        let mut room = Room { by_node: vec![Vec3::ZERO; order.len()], ..Room::default() };
         let mut product = vec![Vec3::ZERO; order.len()];
         self.multiply_all(system, &freedom, &done, &mut product, &mut room);
         let before = groups.dots(&done, &product);
@@ -469,20 +476,30 @@ impl Net {
         product: &mut [Vec3],
         room: &mut Room,
     ) {
+        let level = self.level;
         room.moves.clear();
-        room.moves.extend(moves.iter().map(|x| Vec3A::from(*x)));
-        let mut tasks = Vec::new();
-        let mut rest = &mut *product;
-        for (_, matrix, rows) in system.parts() {
+        room.moves.extend(moves.iter().map(|x| [x.x, x.y, x.z, 0.0]));
+        let smooth = || system.parts().filter(|(_, matrix, _)| !matrix.is_rough);
+        room.sums.resize(smooth().map(|(_, matrix, _)| matrix.sums()).sum(), [0.0; 4]);
+        let (mut tasks, mut rest) = (Vec::new(), &mut room.sums[..]);
+        for (_, matrix, rows) in smooth() {
             let own;
+            (own, rest) = std::mem::take(&mut rest).split_at_mut(matrix.sums());
+            tasks.extend(matrix.tasks(&room.moves[rows], own));
+        }
+        parallel::for_each_item(tasks, |task| task.run(level));
+        let (mut tasks, mut rest, mut sums) = (Vec::new(), &mut *product, &room.sums[..]);
+        for (_, matrix, rows) in system.parts() {
+            let (own, own_sums);
             (own, rest) = std::mem::take(&mut rest).split_at_mut(rows.len());
             if !matrix.is_rough {
+                (own_sums, sums) = sums.split_at(matrix.sums());
                 let chunks = own.chunks_mut(ROWS).enumerate();
-                tasks.extend(chunks.map(|(k, product)| (matrix, rows.clone(), ROWS * k, product)));
+                tasks.extend(chunks.map(|(k, product)| (matrix, rows.clone(), own_sums, ROWS * k, product)));
             }
         }
-        parallel::for_each_item(tasks, |(matrix, rows, first, product)| {
-            matrix.multiply(first, (&freedom[rows.clone()], &room.moves[rows]), product);
+        parallel::for_each_item(tasks, |(matrix, rows, sums, first, product)| {
+            matrix.gather(first, &freedom[rows.clone()], (&room.moves[rows], sums), product);
         });
         for (member, matrix, rows) in system.parts().filter(|(_, matrix, _)| matrix.is_rough) {
             let (freedom, moves, product) = (&freedom[rows.clone()], &moves[rows.clone()], &mut product[rows.clone()]);
@@ -537,8 +554,10 @@ fn find_groups(holds: &[Hold], piece_of: Vec<u32>, count: usize) -> Groups {
 }
 
 /// Room for copies.
+#[derive(Default)]
 struct Room {
-    moves: Vec<Vec3A>,
+    moves: Vec<[f32; 4]>,
+    sums: Vec<[f32; 4]>,
     by_node: Vec<Vec3>,
 }
 

@@ -1,16 +1,23 @@
 //! The matrix of an implicit step.
+//!
+//! A round of the search for velocities multiplies it once, and it is too large for the caches that are near. So a block is kept once for the two rows
+//! that it is in, without gaps, eight blocks side by side, and rows are done in chunks that add up what their edges do while it is at hand.
 
+use super::net::Lists;
 use super::pattern::Pattern;
 use super::walls::Freedom;
 use crate::Real;
 use crate::model::gradients::TOLERANCE;
 use crate::parallel;
 use glam::{Mat3A, Vec3, Vec3A, Vec4};
-use phyxel_laws::lanes::WIDTH;
-use phyxel_laws::tetra::Blocks;
+use phyxel_laws::lanes::{Level, WIDTH};
+use phyxel_laws::tetra::{Blocks, Edges, pull_ends};
+use std::ops::Range;
 
 /// Rows per task.
 const GRAIN: usize = 512;
+/// Rows of a chunk: what its edges and rows take fits into the nearest cache but for the blocks.
+const ROWS: usize = 256;
 /// Packs of elements per task.
 const PACKS: usize = 64;
 /// Rounding of what stiffness does to a node that moves beside others, in parts of what one of a dozen neighbours does to it: each is about a
@@ -23,10 +30,11 @@ pub(super) struct Matrix {
     pub pattern: Pattern,
     /// Of the edges of elements, by pack.
     elements: Vec<Blocks>,
-    /// Of edges between nodes.
-    edges: Vec<Mat3A>,
-    /// Beside the diagonal.
-    pub blocks: Vec<Mat3A>,
+    /// Blocks beside the diagonal: those of edges between nodes, by the edges of the pattern.
+    pub edges: Vec<Mat3A>,
+    /// The same eight at a time.
+    packs: Vec<Edges>,
+    weave: Weave,
     pub diagonal: Vec<Mat3A>,
     /// Inertia by row, kg.
     masses: Vec<Real>,
@@ -37,10 +45,12 @@ pub(super) struct Matrix {
 impl Matrix {
     /// Nothing, with room for the blocks of so many packs of elements.
     pub fn new(pattern: Pattern, packs: usize) -> Self {
+        let weave = Weave::new(&pattern);
         Self {
             elements: vec![[[[[0.0; 4]; 3]; WIDTH]; 6]; packs],
             edges: vec![Mat3A::ZERO; pattern.edge_count()],
-            blocks: vec![Mat3A::ZERO; pattern.columns.len()],
+            packs: vec![[[[0.0; WIDTH]; 3]; 3]; weave.ends.len()],
+            weave,
             diagonal: vec![Mat3A::ZERO; pattern.order.len()],
             masses: vec![0.0; pattern.order.len()],
             is_rough: false,
@@ -55,7 +65,7 @@ impl Matrix {
         scale: Real,
         mass_of: impl Fn(usize) -> Real + Sync,
     ) {
-        let Self { pattern, elements, edges, blocks, diagonal, masses, is_rough } = self;
+        let Self { pattern, elements, edges, packs, weave, diagonal, masses, is_rough } = self;
         parallel::for_each_chunk(elements, PACKS, |first, elements| {
             (first..).zip(elements).for_each(|(pack, blocks)| find(pack, blocks));
         });
@@ -74,10 +84,13 @@ impl Matrix {
                 *block = (sum(straight) + sum(turned).transpose()) * scale;
             }
         });
-        parallel::for_each_chunk(blocks, GRAIN, |first, blocks| {
-            for ((edge, is_turned), block) in pattern.edges[first..].iter().zip(blocks) {
-                let edge = edges[*edge as usize];
-                *block = if *is_turned { edge.transpose() } else { edge };
+        let edges = &*edges;
+        parallel::for_each_chunk(packs, GRAIN / WIDTH, |first, packs| {
+            for (pack, places) in packs.iter_mut().zip(&weave.edges[first..]) {
+                for (lane, &edge) in places.iter().enumerate() {
+                    let block = edges.get(edge as usize).map_or([[0.0; 3]; 3], Mat3A::to_cols_array_2d);
+                    (0..3).for_each(|r| (0..3).for_each(|c| pack[r][c][lane] = block[c][r]));
+                }
             }
         });
         masses.iter_mut().zip(&pattern.order).for_each(|(mass, &node)| *mass = mass_of(node as usize));
@@ -85,7 +98,10 @@ impl Matrix {
         parallel::for_each_chunk(diagonal, GRAIN, |first, diagonal| {
             for (row, block) in (first..).zip(diagonal) {
                 let mass = Mat3A::from_diagonal(Vec3::splat(masses[row]));
-                *block = blocks[pattern.row(row)].iter().fold(mass, |sum, block| sum - *block);
+                *block = pattern.around(row).iter().fold(mass, |sum, &(edge, is_turned)| {
+                    let edge = edges[edge as usize];
+                    sum - if is_turned { edge.transpose() } else { edge }
+                });
             }
         });
         let stiffness: f64 = diagonal.iter().map(|block| f64::from(block.x_axis.x)).sum();
@@ -93,17 +109,35 @@ impl Matrix {
         *is_rough = NOISE * f64::from(Real::EPSILON) * stiffness > pattern.calm * TOLERANCE * mass;
     }
 
-    /// Rows from one on of the matrix times moves of nodes that are free so far, all by row.
+    /// The matrix times moves of nodes, all by row.
     ///
     /// Stiffness is multiplied with how nodes move beside each other, so that none is left by rounding for a body that moves as a whole.
-    pub fn multiply(&self, first: usize, (freedom, moves): (&[Freedom], &[Vec3A]), product: &mut [Vec3]) {
+    pub fn tasks<'a>(&'a self, moves: &'a [[f32; 4]], sums: &'a mut [[f32; 4]]) -> impl Iterator<Item = Task<'a>> {
+        let mut rest = sums;
+        self.weave.chunks.iter().map(move |chunk| {
+            let own;
+            (own, rest) = std::mem::take(&mut rest).split_at_mut(chunk.rows.len());
+            Task { matrix: self, chunk, moves, sums: own }
+        })
+    }
+
+    /// Number of sums that tasks need room for.
+    pub fn sums(&self) -> usize {
+        self.weave.sums_of.numbers().len()
+    }
+
+    /// Rows from one on of the product, when tasks are done, of nodes that are free so far.
+    pub fn gather(
+        &self,
+        first: usize,
+        freedom: &[Freedom],
+        (moves, sums): (&[[f32; 4]], &[[f32; 4]]),
+        product: &mut [Vec3],
+    ) {
         for (row, product) in (first..).zip(product) {
-            let (own_move, mut sum) = (moves[row], moves[row] * self.masses[row]);
-            let own = self.pattern.row(row);
-            for (block, &column) in self.blocks[own.clone()].iter().zip(&self.pattern.columns[own]) {
-                sum += *block * (moves[column as usize] - own_move);
-            }
-            *product = freedom[row].of(sum.into());
+            let own = Vec4::from_array(moves[row]) * self.masses[row];
+            let sums = self.weave.sums_of.of(row).iter().map(|&place| Vec4::from_array(sums[place as usize]));
+            *product = freedom[row].of(sums.fold(own, |all, sum| all + sum).truncate());
         }
     }
 
@@ -116,12 +150,76 @@ impl Matrix {
     }
 }
 
+/// Edges of which the later row is in a run of rows.
+#[derive(Clone, Debug)]
+struct Chunk {
+    /// All rows that they have, rising.
+    rows: Vec<u32>,
+    packs: Range<usize>,
+}
+
+/// How edges are laid out.
+#[derive(Clone, Debug)]
+struct Weave {
+    chunks: Vec<Chunk>,
+    /// By pack, the edges in it; none beyond the last.
+    edges: Vec<[u32; WIDTH]>,
+    /// By pack, the later and the earlier rows of its edges, by their places in the chunk. A row that is its own neighbour is pushed by nothing.
+    ends: Vec<[[u32; WIDTH]; 2]>,
+    /// The sums of each row.
+    sums_of: Lists,
+}
+
+impl Weave {
+    fn new(pattern: &Pattern) -> Self {
+        let count = pattern.order.len();
+        let (mut chunks, mut edges, mut ends, mut owners) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for first in (0..count).step_by(ROWS) {
+            let later = first..(first + ROWS).min(count);
+            let own: Vec<[u32; 3]> = later
+                .flat_map(|row| pattern.row(row).map(move |edge| [edge as u32, row as u32, pattern.columns[edge]]))
+                .collect();
+            let mut rows: Vec<u32> = own.iter().flat_map(|[_, row, column]| [*row, *column]).collect();
+            rows.sort_unstable();
+            rows.dedup();
+            let place = |row: u32| rows.partition_point(|&own| own < row) as u32;
+            let start = edges.len();
+            for eight in own.chunks(WIDTH) {
+                let lane = |lane: usize, k: usize| eight.get(lane).map(|edge| edge[k]);
+                edges.push(std::array::from_fn(|k| lane(k, 0).unwrap_or(u32::MAX)));
+                ends.push([1, 2].map(|end| std::array::from_fn(|k| lane(k, end).map_or(0, place))));
+            }
+            owners.extend_from_slice(&rows);
+            chunks.push(Chunk { rows, packs: start..edges.len() });
+        }
+        let sums_of = Lists::new(count, || owners.iter().copied().zip(0..));
+        Self { chunks, edges, ends, sums_of }
+    }
+}
+
+/// A chunk of a product.
+pub(super) struct Task<'a> {
+    matrix: &'a Matrix,
+    chunk: &'a Chunk,
+    moves: &'a [[f32; 4]],
+    sums: &'a mut [[f32; 4]],
+}
+
+impl Task<'_> {
+    pub fn run(self, level: Level) {
+        let Self { matrix, chunk, moves, sums } = self;
+        let own: Vec<[f32; 4]> = chunk.rows.iter().map(|&row| moves[row as usize]).collect();
+        sums.fill([0.0; 4]);
+        let packs = chunk.packs.clone();
+        pull_ends(level, &matrix.packs[packs.clone()], &matrix.weave.ends[packs], &own, sums);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use glam::Quat;
     use phyxel_laws::elastic::Hooke;
-    use phyxel_laws::lanes::Level;
     use phyxel_laws::tetra::{Element, Group, Matter, Rest, blocks, product};
 
     /// Numbers between -1 and 1 without an order.
@@ -155,9 +253,10 @@ mod tests {
         matrix.fill(|_, out| blocks(Level::detect(), &group, &matter, &turn, out), scale, mass);
         let order = &matrix.pattern.order;
         let moves: Vec<Vec3> = (20..31).map(scattered).collect();
-        let by_row: Vec<Vec3A> = order.iter().map(|&node| moves[node as usize].into()).collect();
-        let mut multiplied = vec![Vec3::ZERO; 11];
-        matrix.multiply(0, (&[Freedom::Free; 11], &by_row), &mut multiplied);
+        let by_row: Vec<[f32; 4]> = order.iter().map(|&node| moves[node as usize].extend(0.0).to_array()).collect();
+        let (mut multiplied, mut sums) = (vec![Vec3::ZERO; 11], vec![[0.0; 4]; matrix.sums()]);
+        matrix.tasks(&by_row, &mut sums).for_each(|task| task.run(Level::detect()));
+        matrix.gather(0, &[Freedom::Free; 11], (&by_row, &sums), &mut multiplied);
 
         let rows: Vec<[f32; 4]> = moves.iter().map(|x| x.extend(0.0).to_array()).collect();
         let mut pulls = [[[0.0; 4]; WIDTH]; 4];

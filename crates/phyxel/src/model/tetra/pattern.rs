@@ -19,13 +19,14 @@ const MOST_CUTS: u32 = 6;
 pub(super) struct Pattern {
     /// Nodes in the order of rows: cluster by cluster.
     pub order: Vec<u32>,
-    /// First block beside the diagonal of each row.
+    /// First edge of each row: edges between nodes go from the later row to the earlier.
     start: Vec<u32>,
-    /// Columns of the blocks, ascending in each row.
+    /// The earlier rows of edges, ascending for each later one.
     pub columns: Vec<u32>,
-    /// By block, the edge between nodes that it is of, and whether it is to be transposed.
-    pub edges: Vec<(u32, bool)>,
-    /// By edge between nodes, from the later row to the earlier, first of its parts, and first of those that are to be transposed.
+    /// Edges of each row to and from others, in ascending order of these, and whether they come from there.
+    all_start: Vec<u32>,
+    all_edges: Vec<(u32, bool)>,
+    /// By edge, first of its parts, and first of those that are to be transposed.
     parts_start: Vec<[u32; 2]>,
     /// Edges of elements, as places by pack (48), edge (8) and lane.
     parts: Vec<u32>,
@@ -68,15 +69,11 @@ impl Pattern {
             }
         }
         parts.sort_unstable();
-        // Row, column, edge between nodes, and whether it is to be transposed.
-        let mut blocks: Vec<(u32, u32, u32, bool)> = Vec::new();
+        let mut ends: Vec<[u32; 2]> = Vec::new();
         let mut parts_start: Vec<[u32; 2]> = Vec::new();
-        let mut last = None;
         for (k, &(row, column, is_turned, _)) in (0..).zip(&parts) {
-            if last != Some((row, column)) {
-                last = Some((row, column));
-                let edge = parts_start.len() as u32;
-                blocks.extend([(row, column, edge, false), (column, row, edge, true)]);
+            if ends.last() != Some(&[row, column]) {
+                ends.push([row, column]);
                 parts_start.push([k; 2]);
             }
             if let (false, Some(start)) = (is_turned, parts_start.last_mut()) {
@@ -84,15 +81,22 @@ impl Pattern {
             }
         }
         parts_start.push([parts.len() as u32; 2]);
-        blocks.sort_unstable();
-        let mut start = vec![0; order.len() + 1];
-        blocks.iter().for_each(|(row, ..)| start[*row as usize + 1] += 1);
-        (0..order.len()).for_each(|row| start[row + 1] += start[row]);
+        let both =
+            (0..).zip(&ends).flat_map(|(edge, &[row, column])| [(row, column, edge, false), (column, row, edge, true)]);
+        let mut all: Vec<(u32, u32, u32, bool)> = both.collect();
+        all.sort_unstable();
+        let start_of = |rows: &mut dyn Iterator<Item = u32>| {
+            let mut start = vec![0; order.len() + 1];
+            rows.for_each(|row| start[row as usize + 1] += 1);
+            (0..order.len()).for_each(|row| start[row + 1] += start[row]);
+            start
+        };
         let mut pattern = Self {
+            start: start_of(&mut ends.iter().map(|[row, _]| *row)),
+            columns: ends.iter().map(|[_, column]| *column).collect(),
+            all_start: start_of(&mut all.iter().map(|(row, ..)| *row)),
+            all_edges: all.into_iter().map(|(_, _, edge, is_turned)| (edge, is_turned)).collect(),
             order,
-            start,
-            columns: blocks.iter().map(|&(_, column, ..)| column).collect(),
-            edges: blocks.into_iter().map(|(_, _, edge, is_turned)| (edge, is_turned)).collect(),
             parts_start,
             parts: parts.into_iter().map(|(.., place)| place).collect(),
             clusters: Vec::new(),
@@ -118,9 +122,14 @@ impl Pattern {
             .collect();
     }
 
-    /// Blocks beside the diagonal of a row.
+    /// Edges from a row to earlier ones.
     pub fn row(&self, row: usize) -> Range<usize> {
         self.start[row] as usize..self.start[row + 1] as usize
+    }
+
+    /// Edges between a row and others, and whether they come from there.
+    pub fn around(&self, row: usize) -> &[(u32, bool)] {
+        &self.all_edges[self.all_start[row] as usize..self.all_start[row + 1] as usize]
     }
 
     /// Number of edges between nodes.
