@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 const MAGIC: &[u8; 8] = b"PHYXELCK";
 /// Number of the format. Raised whenever the meaning of the payload changes.
-pub const FORMAT: u32 = 12;
+pub const FORMAT: u32 = 13;
 const HEADER: usize = 8 + 4 + 8 + 16;
 
 /// The world as bytes.

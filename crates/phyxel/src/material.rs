@@ -64,11 +64,20 @@ pub struct Plasticity {
     pub max: Real,
 }
 
-/// Matter that unites with its own kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// What matter holds on to where it is pressed into it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sticky {
-    /// Temperature from which on it does; at all if `None`.
+    /// Names of materials. Bodies of one that names itself become one; those of different ones are tied, if either names the other.
+    pub with: Vec<String>,
+    /// Own temperature from which on it does; at any if `None`.
     pub above: Option<Real>,
+}
+
+impl Sticky {
+    /// To materials of these names, at any temperature.
+    pub fn to<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        Self { with: names.into_iter().map(Into::into).collect(), above: None }
+    }
 }
 
 /// How matter takes up, conducts and loses heat. Temperatures are in the scene's scale.
@@ -333,7 +342,7 @@ pub struct Material {
     pub damping: Real,
     /// Stress at which it breaks, Pa, over temperature; `None` never breaks.
     pub strength: Option<Curve>,
-    /// Where it unites with matter of its own kind that it is pressed into; `None` nowhere.
+    /// What it holds on to where it is pressed into it; `None` is nothing.
     pub sticky: Option<Sticky>,
     /// Permanent deformation; `None` is elastic.
     pub plasticity: Option<Plasticity>,
@@ -355,6 +364,17 @@ impl Material {
     /// Largest Young's modulus at any temperature, Pa.
     pub fn stiffest(&self) -> Real {
         self.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max)
+    }
+
+    /// Whether it names another material, or itself, as one that it sticks to.
+    pub fn names(&self, other: &Self) -> bool {
+        self.sticky.as_ref().is_some_and(|sticky| sticky.with.contains(&other.name))
+    }
+
+    /// Whether it names another material, or itself, and is as warm as it has to be at this enthalpy of its own, J/kg.
+    pub fn sticks_to(&self, other: &Self, enthalpy: f64) -> bool {
+        let above = self.sticky.as_ref().and_then(|sticky| sticky.above);
+        self.names(other) && above.is_none_or(|above| self.heat.temperature(enthalpy) >= above)
     }
 
     /// Bulk modulus of the melt, Pa: as it is given, or a part of that of the solid with this Poisson's ratio.

@@ -8,22 +8,28 @@ use crate::step::first_unsound;
 use crate::world::World;
 use glam::Vec3;
 
-/// Parts nodes of tetrahedra that are pulled too hard, unites those of sticky matter that are pressed into each other, and makes drops
-/// of what is molten. A step that will be refused changes nothing.
+/// Parts nodes of tetrahedra that are pulled too hard, and ties between bodies, unites or ties those of sticky matter that are pressed into each
+/// other, and makes drops of what is molten. A step that will be refused changes nothing.
 pub(crate) fn change_topology(world: &mut World) {
     let Some(model) = world.tetra_model() else { return };
-    let (is_breaking, is_melting) = (model.is_breaking(), model.may_melt());
+    let (is_breaking, is_melting, is_loosening) = (model.is_breaking(), model.may_melt(), model.is_loosening());
     let is_sticking = world.scratch.presses.iter().any(|press| press.partner.is_some())
         && world.materials.iter().any(|material| material.sticky.is_some());
-    if !(is_breaking || is_sticking || is_melting) || first_unsound(&world.particles).is_some() {
+    let is_any = is_breaking || is_sticking || is_melting || is_loosening;
+    if !is_any || first_unsound(&world.particles).is_some() {
         return;
     }
+    if is_loosening && let Some(model) = tetra(&mut world.models) {
+        model.forget_loose(&world.scratch.presses);
+    }
     if is_breaking {
+        part_ties(world);
         part_nodes(world);
     }
     if is_sticking {
         unite_bodies(world);
         unite_nodes(world);
+        tie_nodes(world);
     }
     if is_melting {
         melt(world);
@@ -32,6 +38,12 @@ pub(crate) fn change_topology(world: &mut World) {
 
 fn tetra(models: &mut [Model]) -> Option<&mut TetraModel> {
     models.iter_mut().find_map(|model| if let Model::Tetra(tetra) = model { Some(tetra) } else { None })
+}
+
+fn part_ties(world: &mut World) {
+    if let Some(model) = tetra(&mut world.models) {
+        model.part_ties(&world.particles);
+    }
 }
 
 fn part_nodes(world: &mut World) {
@@ -92,7 +104,7 @@ fn take_over(world: &mut World, [into, from]: [BodyId; 2]) {
         }
     }
     if let Some(model) = tetra(&mut world.models) {
-        model.take_over([into, from], was.start, first);
+        model.take_over([into, from], was.clone(), first);
     }
     world.rearrange(|i| !was.contains(&(i as u32)), &[]);
 }
@@ -103,6 +115,14 @@ fn unite_nodes(world: &mut World) {
     let pairs = model.sticky_pairs(&Stuff { bodies, materials, particles }, &scratch.presses);
     let gone = model.unite((bodies, materials), particles, pairs);
     remove(world, gone, &[]);
+}
+
+/// Ties nodes of different matter that sticks together.
+fn tie_nodes(world: &mut World) {
+    let World { models, bodies, materials, particles, scratch, .. } = world;
+    let Some(model) = tetra(models) else { return };
+    let pairs = model.pairs_to_tie(&Stuff { bodies, materials, particles }, &scratch.presses);
+    model.tie((bodies, materials), particles, pairs);
 }
 
 /// Nodes of molten elements become drops of fluids.

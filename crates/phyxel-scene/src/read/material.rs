@@ -109,35 +109,30 @@ fn read_sticky(field: &Field, own: &str, known: &[&str]) -> Option<Option<Sticky
             let with = reader.need("with", || "a list of materials".to_string());
             let above = reader.number("above", Quantity::any("temperature"));
             reader.finish();
-            read_partners(&with?, own, known).then_some(Some(Sticky { above }))
+            Some(Some(Sticky { with: read_partners(&with?, own, known)?, above }))
         }
-        _ => read_partners(field, own, known).then_some(Some(Sticky::default())),
+        _ => Some(Some(Sticky::to(read_partners(field, own, known)?))),
     }
 }
 
-/// Whether all names are those of a material that this one can stick to: itself.
-fn read_partners(field: &Field, own: &str, known: &[&str]) -> bool {
-    let Some(items) = field.items() else { return false };
+/// Names of materials of the file or presets, at least one; this one's own may be among them.
+fn read_partners(field: &Field, own: &str, known: &[&str]) -> Option<Vec<String>> {
+    let items = field.items()?;
     if items.is_empty() {
         field.object(format!("is an empty list, but must name what it sticks to: [\"{own}\"]"));
-        return false;
+        return None;
     }
-    let sound = |item: &Field| {
-        let Some(name) = item.text() else { return false };
-        if name == own {
-            return true;
-        }
-        if known.contains(&name) {
-            let remedy = format!("make both bodies of \"{own}\" and write [\"{own}\"]");
-            item.object(format!(
-                "is \"{name}\", another material, but bodies that become one are of one material; {remedy}"
-            ));
-        } else {
+    let name = |item: &Field| {
+        let name = item.text()?;
+        if name != own && !known.contains(&name) && presets::material(name).is_none() {
             item.unknown("material", name, known.iter().copied());
+            return None;
         }
-        false
+        Some(name.to_string())
     };
-    items.iter().filter(|item| !sound(item)).count() == 0
+    // All are looked at, so that all that is wrong is told at once.
+    let names: Vec<Option<String>> = items.iter().map(name).collect();
+    names.into_iter().collect()
 }
 
 /// `{ yield = 0.05, creep = 5.0, max = 0.5 }`, or `false` for what is elastic.

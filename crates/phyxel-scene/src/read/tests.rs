@@ -5,6 +5,7 @@ use crate::shape::Shape;
 use crate::{Scene, SceneErrors};
 use glam::Vec3;
 use phyxel::command::{Setting, Target};
+use phyxel::material::Sticky;
 use phyxel::model::shape::ShapeMode;
 use std::path::Path;
 
@@ -224,6 +225,31 @@ fn names_are_unique_and_can_stand_in_paths() {
     assert_eq!(
         body_problems(copy),
         ["scenes/x.toml:10: bodies[1] \"goop-2\": has the name of a copy of \"goop\"; give it another name"]
+    );
+}
+
+#[test]
+fn what_matter_sticks_to_is_read_by_name() {
+    let sticky = |line: &str| {
+        let text = format!("version = 1\nduration = 1.0\n[materials.goop]\n{line}\n[materials.glop]\ndensity = 900\n");
+        let scene = read(&text).unwrap_or_else(|errors| panic!("{errors}"));
+        let goop = scene.materials.iter().find(|material| material.name == "goop").unwrap();
+        goop.sticky.clone()
+    };
+    assert_eq!(sticky("sticky = false"), None);
+    assert_eq!(sticky("sticky = ['goop']"), Some(Sticky::to(["goop"])));
+    assert_eq!(sticky("sticky = ['glop', 'goop']"), Some(Sticky::to(["glop", "goop"])));
+    // A preset that a body may be of without more words.
+    assert_eq!(sticky("sticky = ['steel']"), Some(Sticky::to(["steel"])));
+    let warm = Sticky { above: Some(40.0), ..Sticky::to(["glop"]) };
+    assert_eq!(sticky("sticky = { with = ['glop'], above = 40.0 }"), Some(warm));
+    let found = material_problems("sticky = ['goop', 'glop', 'gopo', 3]");
+    let messages: Vec<&str> = found.iter().filter_map(|line| line.split("goop.sticky").nth(1)).collect();
+    // All that is wrong is told at once.
+    assert_eq!(messages.len(), 3, "{found:?}");
+    assert!(
+        messages[0].starts_with("[1]: there is no material \"glop\"") && messages[2].starts_with("[3]:"),
+        "{found:?}"
     );
 }
 

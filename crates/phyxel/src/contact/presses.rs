@@ -33,7 +33,7 @@ pub(crate) struct Press {
     pub normal: Vec3,
     /// How far it is to go, m.
     pub depth: Real,
-    /// The particle of the face that it unites with where matter is sticky.
+    /// The particle of the face that it unites with, or is tied to, where matter is sticky.
     pub partner: Option<u32>,
 }
 
@@ -104,7 +104,19 @@ fn press(world: &World, collider: &mut Collider) -> Option<Vec<Press>> {
             partner: contact.is_crossed.then(|| bodies.nearest_node(contact)),
         }
     };
-    Some(contacts.iter().map(press).collect())
+    let mut presses: Vec<Press> = contacts.iter().map(press).collect();
+    leave_ties(world, &mut presses);
+    Some(presses)
+}
+
+/// Leaves out nodes that are tied to the body that they would be pushed out of: they are at its surface for good, and pushed away from it
+/// they would pull at their tie.
+fn leave_ties(world: &World, presses: &mut Vec<Press>) {
+    let Some(partners) = world.tetra_model().map(|model| model.partners()).filter(|ties| !ties.is_empty()) else {
+        return;
+    };
+    let body = |particle: u32| world.particles.body[particle as usize];
+    presses.retain(|press| partners.get(&press.node).is_none_or(|&other| body(other) != body(press.face[0])));
 }
 
 /// Bodies that are near others, in pieces, or may touch themselves.
@@ -117,10 +129,12 @@ fn near_others<'a>(world: &World, solids: &[Solid<'a>]) -> Vec<Solid<'a>> {
     solids.iter().filter(matters).copied().collect()
 }
 
-/// Whether a piece of a body may touch itself. What is sticky does, as it folds onto itself and as bodies become one by their first joint.
+/// Whether a piece of a body may touch itself. What sticks to its own kind does, as it folds onto itself and as bodies become one by their
+/// first joint.
 fn touches_itself(world: &World, body: usize) -> bool {
     let body = &world.bodies[body];
-    body.self_contact || world.materials[body.material.0 as usize].sticky.is_some()
+    let material = &world.materials[body.material.0 as usize];
+    body.self_contact || material.names(material)
 }
 
 /// The pieces of all bodies, body after body, and where they may be in each other.

@@ -33,6 +33,7 @@ pub(super) fn contact_links(world: &World) -> Vec<Link> {
         })
         .collect();
     let mut links = press_links(world);
+    links.extend(world.tetra_model().into_iter().flat_map(|model| model.tie_links(world)));
     let mut crowd = vec![0u32; if touching.is_empty() { 0 } else { particles.len() }];
     touching.iter().flatten().for_each(|&i| crowd[i as usize] += 1);
     let link = |[a, b]: [u32; 2]| {

@@ -250,6 +250,11 @@ fn pieces_of_a_torn_body_do_not_go_through_each_other() {
     assert!(least > 0.9 * 0.65, "{least}");
 }
 
+/// What sticks to its own kind.
+fn own() -> Sticky {
+    Sticky::to([common::matter().name])
+}
+
 /// Two blocks of sticky matter, one above the other, overlapping by a part of a cell, nodes and diagonals of faces before each other.
 fn stuck(sticky: Option<Sticky>, strength: Option<f32>, overlap: f32) -> World {
     let strength = strength.map(Curve::constant);
@@ -264,7 +269,7 @@ fn stuck(sticky: Option<Sticky>, strength: Option<f32>, overlap: f32) -> World {
 
 #[test]
 fn sticky_matter_that_is_pressed_together_is_one_body() {
-    let mut world = stuck(Some(Sticky::default()), None, 0.02);
+    let mut world = stuck(Some(own()), None, 0.02);
     let first = world.frame();
     let heat = |world: &World| -> f64 {
         let particles = world.particles();
@@ -296,15 +301,15 @@ fn matter_sticks_only_if_it_is_said_to_and_warm_enough() {
         world.frame().bodies[0].report.merged
     };
     assert_eq!(merged(None), 0);
-    assert_eq!(merged(Some(Sticky { above: Some(30.0) })), 0);
-    assert!(merged(Some(Sticky { above: Some(10.0) })) > 0);
+    assert_eq!(merged(Some(Sticky { above: Some(30.0), ..own() })), 0);
+    assert!(merged(Some(Sticky { above: Some(10.0), ..own() })) > 0);
 }
 
 #[test]
 fn a_joint_bears_what_its_matter_bears() {
     // Pulled at 1 m/s the halves would be 0.1 m apart in the end; the joint pulls them together.
     let pulled = |strength: Option<f32>| {
-        let mut world = stuck(Some(Sticky::default()), strength, 0.02);
+        let mut world = stuck(Some(own()), strength, 0.02);
         run(&mut world, 2e-4, 1);
         let (parted, whole) = (world.frame().bodies[0].report.broken, world.frame().bodies[0].report.pieces);
         assert_eq!((parted, whole), (0, 1));
@@ -333,7 +338,7 @@ fn a_joint_bears_what_its_matter_bears() {
 #[test]
 fn threads_and_resuming_change_no_bit_of_what_touches_and_sticks() {
     let clay = Material {
-        sticky: Some(Sticky::default()),
+        sticky: Some(own()),
         plasticity: Some(Plasticity { yield_strain: Curve::constant(0.05), creep: 100.0, max: 2.0 }),
         ..elastic(1.0e5, 0.3)
     };

@@ -260,10 +260,10 @@ impl Loads<'_> {
 }
 
 impl TetraModel {
-    /// Whether nodes part at the end of this step.
+    /// Whether nodes or ties part at the end of this step.
     pub(crate) fn is_breaking(&self) -> bool {
-        let parts = self.derived.iter().flat_map(|derived| &derived.parts);
-        parts.into_iter().any(|part| !part.partings.is_empty())
+        let mut derived = self.derived.iter();
+        derived.any(|derived| !derived.untied.is_empty() || derived.parts.iter().any(|part| !part.partings.is_empty()))
     }
 
     /// Parts nodes, which share out their masses. Returns the new ones, body after body; the elements have them after

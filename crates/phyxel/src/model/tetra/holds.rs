@@ -27,6 +27,9 @@ pub(super) enum By {
     /// A body that it is in, by this press.
     Press(usize),
     Wall,
+    /// A node of another body that it moves as one with. Velocities are looked for among those that do so (see [`Couples`](super::couples::Couples)),
+    /// in which this neither pushes nor resists; it tells who depends on whom.
+    Tie,
 }
 
 /// A node that something does not let in.
@@ -120,6 +123,27 @@ impl Hold {
         }
     }
 
+    /// Between two nodes that are tied, with how they resist changes of their velocities, kg.
+    pub fn tied([a, b]: [usize; 2], [p, q]: [Real; 2]) -> Self {
+        let firm = FIRM * p * q / (p + q);
+        Self {
+            by: By::Tie,
+            nodes: [a, b, b, b],
+            parts: [1.0, -1.0, 0.0, 0.0],
+            carried: Vec3::ZERO,
+            normal: Vec3::X,
+            speed: 0.0,
+            firm,
+            hard: firm,
+            kept: Real::INFINITY,
+            friction: Friction::NONE,
+            grip: Grip::Sticks,
+            rough: firm,
+            slide: Vec3::ZERO,
+            is_open: false,
+        }
+    }
+
     /// The same between nodes by other numbers.
     pub fn between(self, nodes: [usize; 4]) -> Self {
         Self { nodes, ..self }
@@ -170,7 +194,11 @@ impl Hold {
 
     /// How many nodes it has.
     pub fn count(&self) -> usize {
-        if self.by == By::Wall { 1 } else { 4 }
+        match self.by {
+            By::Wall => 1,
+            By::Tie => 2,
+            By::Press(_) => 4,
+        }
     }
 
     /// Momentum that its nodes are given at these velocities, by their numbers.

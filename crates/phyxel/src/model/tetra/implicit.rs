@@ -6,6 +6,7 @@
 
 use super::body::Tetras;
 use super::clusters::{Guide, Seeing};
+use super::couples::Couples;
 use super::crumbs::Crumb;
 use super::grip::{Court, SMALL, Verdict};
 use super::holds::{By, Hold, weights};
@@ -131,6 +132,11 @@ impl Stops {
         any
     }
 
+    /// Whether anything is touched. Ties are no touches: what they do is known before velocities are.
+    fn any_touches(&self) -> bool {
+        self.holds.iter().any(|hold| hold.by != By::Tie)
+    }
+
     /// Lets walls be as hard as they are at last.
     fn harden(&mut self) {
         self.are_hard = true;
@@ -150,7 +156,7 @@ impl Stops {
 
     /// Lets slide what would have to hold too much, and looks at what slides; whether much of it is new in any group.
     fn slide(&mut self, velocities: &[Vec3], groups: &Groups) -> bool {
-        let judge = |hold: &Hold| (!hold.is_open).then(|| hold.judge(velocities));
+        let judge = |hold: &Hold| (!hold.is_open && hold.by != By::Tie).then(|| hold.judge(velocities));
         let verdicts: Vec<Option<Verdict>> = self.holds.iter().map(judge).collect();
         let mut courts = vec![Court::default(); groups.count()];
         let number = |hold: &Hold| groups.of(hold.nodes[0]);
@@ -298,7 +304,7 @@ impl Net {
         });
         let nodes: Vec<Range<usize>> = nodes.collect();
         let all = || members.iter().flat_map(|member| (0..member.masses.len()).map(move |i| (member, i)));
-        let start: Vec<Vec3> = all().map(|(member, i)| member.velocities[i]).collect();
+        let mut start: Vec<Vec3> = all().map(|(member, i)| member.velocities[i]).collect();
         let order = matrices
             .iter()
             .zip(&nodes)
@@ -332,11 +338,14 @@ impl Net {
                 && system.may_press([node, face])
         });
         system.groups = find_groups(&holds, piece_of, pieces);
-        system.tolerance = if holds.is_empty() { TOLERANCE } else { TOUCHING };
+        let couples = Couples::new(&holds, &system.masses);
+        couples.hold(&mut is_held);
+        couples.average(&mut start);
         let mut stops = Stops { holds, walls: vec![None; count], is_held, are_hard: false };
+        system.tolerance = if stops.any_touches() { TOUCHING } else { TOLERANCE };
         stops.add(find_walls(&start, true), &system);
         // What lies on something does not fall, nor does what is held; a guess that tears at it would have to be solved the better.
-        let lies = any_held || !stops.holds.is_empty();
+        let lies = any_held || stops.any_touches();
         let fall =
             members.first().map_or(Vec3::ZERO, |member| if lies { Vec3::ZERO } else { member.gravity * member.dt });
         let mut solution: Vec<Vec3> = start.into_iter().map(|velocity| velocity + fall).collect();
@@ -346,7 +355,7 @@ impl Net {
         system.first = solution.clone();
         let mut seeing = None;
         let mut rounds = self.settle(&system, (&mut stops, &mut seeing), &find_walls, &mut solution);
-        if !stops.holds.is_empty() {
+        if stops.any_touches() {
             stops.harden();
             rounds += self.settle(&system, (&mut stops, &mut seeing), &find_walls, &mut solution);
         }
@@ -366,7 +375,7 @@ impl Net {
         let mut rounds = 0;
         for _ in 0..TRIES {
             // What stops and what does not is seen from rough velocities.
-            let is_rough = !stops.are_hard && !stops.holds.is_empty();
+            let is_rough = !stops.are_hard && stops.any_touches();
             let tolerance = if is_rough { ROUGHLY } else { system.tolerance };
             rounds += self.better(system, (stops, seeing), tolerance, solution);
             let is_new = stops.let_go(solution, &system.groups);
@@ -386,6 +395,7 @@ impl Net {
             match hold.by {
                 By::Press(press) => pushes.push((press, push)),
                 By::Wall => given.push((hold.nodes[0], push)),
+                By::Tie => (),
             }
         }
         for (member, matrix) in system.members.iter().zip(system.matrices) {
@@ -432,6 +442,8 @@ impl Net {
         for (row, left) in left.iter_mut().enumerate() {
             *left = freedom[row].of(*left - product[row]);
         }
+        let couples = Couples::new(&closed, &in_rows_of(order, &system.weights));
+        couples.even(&mut left);
         let first = left.clone();
         let mut change = vec![Vec3::ZERO; order.len()];
         let multiply = |x: &[Vec3], product: &mut [Vec3]| {
@@ -439,8 +451,9 @@ impl Net {
             for (row, push) in closed.iter().flat_map(|hold| hold.resists(x)) {
                 product[row] += freedom[row].of(push);
             }
+            couples.even(product);
         };
-        let guide = |left: &[Vec3], better: &mut [Vec3]| guide.multiply(left, better);
+        let guide = |left: &[Vec3], better: &mut [Vec3]| couples.guide(left, better, |l, b| guide.multiply(l, b));
         let equations = Equations { multiply, guide, groups: groups.clone(), before, least, tolerance };
         let rounds = equations.solve(left, &mut change);
         let mut parts = vec![1.0; groups.count()];
@@ -551,6 +564,11 @@ fn find_groups(holds: &[Hold], piece_of: Vec<u32>, count: usize) -> Groups {
     let own = roots.iter().enumerate().filter(|(piece, root)| **root as usize == *piece);
     let groups = own.zip(0..).map(|((piece, _), number)| numbers[piece] = number).count();
     Groups::new(piece_of.into_iter().map(|piece| numbers[roots[piece as usize] as usize]).collect(), groups)
+}
+
+/// What nodes have, by rows.
+fn in_rows_of(order: &[u32], of: &[Real]) -> Vec<Real> {
+    order.iter().map(|&node| of[node as usize]).collect()
 }
 
 /// Room for copies.

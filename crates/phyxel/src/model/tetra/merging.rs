@@ -14,6 +14,7 @@ use phyxel_laws::lanes::WIDTH;
 use phyxel_laws::symmetric::eigen;
 use phyxel_laws::tetra::allows_uniting;
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 
 /// Elements may not shrink below this part of their volume at rest where nodes unite.
 const LEAST: Real = 0.2;
@@ -23,9 +24,23 @@ const SEAM: Real = 0.3;
 /// Two nodes that may unite: the particles that they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
-    nodes: [u32; 2],
+    pub nodes: [u32; 2],
     /// Square of the way between them, m2.
     apart: Real,
+}
+
+impl Pair {
+    /// Of two particles, whichever is first.
+    pub fn new(nodes: [u32; 2], position: &[Vec3]) -> Self {
+        let [a, b] = nodes.map(|node| position[node as usize]);
+        Self { nodes: [nodes[0].min(nodes[1]), nodes[0].max(nodes[1])], apart: a.distance_squared(b) }
+    }
+
+    /// Whether they are so near each other that a seam between bodies or pieces of this spacing is closed, m.
+    pub fn closes(&self, spacing: Real) -> bool {
+        let reach = SEAM * spacing;
+        self.apart < reach * reach
+    }
 }
 
 /// What is needed to know what is sticky and how nodes unite.
@@ -36,23 +51,25 @@ pub(crate) struct Stuff<'a> {
 }
 
 impl Stuff<'_> {
-    fn body_of(&self, particle: u32) -> &Body {
+    pub fn body_of(&self, particle: u32) -> &Body {
         &self.bodies[self.particles.body[particle as usize].0 as usize]
+    }
+
+    pub fn material_of(&self, particle: u32) -> &Material {
+        &self.materials[self.body_of(particle).material.0 as usize]
     }
 
     /// Whether a node sticks to matter of its kind.
     fn sticks(&self, particle: u32) -> bool {
-        let body = self.body_of(particle);
-        let material = &self.materials[body.material.0 as usize];
-        let warmth = || material.heat.temperature(self.particles.enthalpy[particle as usize]);
+        let material = self.material_of(particle);
         // The vertices of a mesh are those of a shape that knows nothing of another.
-        let is_carried = matches!(body.skin, Skin::Mesh(_));
-        !is_carried && material.sticky.is_some_and(|sticky| sticky.above.is_none_or(|above| warmth() >= above))
+        let is_carried = matches!(self.body_of(particle).skin, Skin::Mesh(_));
+        !is_carried && material.sticks_to(material, self.particles.enthalpy[particle as usize])
     }
 }
 
 /// Where two nodes are when they are one: in the middle of their masses, or where one is held. Nothing if both are held.
-fn place_of(particles: &Particles, nodes: [u32; 2]) -> Option<Vec3> {
+pub(super) fn place_of(particles: &Particles, nodes: [u32; 2]) -> Option<Vec3> {
     let Particles { position, mass, flags, .. } = particles;
     let [a, b] = nodes.map(|node| node as usize);
     match [a, b].map(|i| flags[i].has(Flags::HELD)) {
@@ -67,16 +84,17 @@ impl TetraModel {
     /// Nodes that may unite: those in sticky matter of their own kind through whose surface an edge of theirs goes, with the nearest node of the
     /// face that they came through. The nearest first.
     pub(crate) fn sticky_pairs(&self, stuff: &Stuff, presses: &[Press]) -> Vec<Pair> {
-        let position = &stuff.particles.position;
+        let tied = self.partners();
         let pair = |press: &Press| {
             let nodes = [press.node, press.partner?];
             let [one, other] = nodes.map(|node| stuff.body_of(node));
             let is_kin =
                 one.material == other.material && self.are_alike(nodes.map(|i| stuff.particles.body[i as usize]));
-            let [a, b] = nodes.map(|node| position[node as usize]);
-            let pair = Pair { nodes: [nodes[0].min(nodes[1]), nodes[0].max(nodes[1])], apart: a.distance_squared(b) };
-            let may_unite = |node: u32| stuff.sticks(node) && !self.is_of_crumb(stuff, node);
-            (is_kin && nodes.into_iter().all(may_unite)).then_some(pair)
+            // What is tied stays where its tie has it.
+            let may_unite =
+                |node: u32| stuff.sticks(node) && !self.is_of_crumb(stuff, node) && !tied.contains_key(&node);
+            let pair = || Pair::new(nodes, &stuff.particles.position);
+            (is_kin && nodes.into_iter().all(may_unite)).then(pair)
         };
         let mut pairs: Vec<Pair> = presses.iter().filter_map(pair).collect();
         sort_pairs(&mut pairs);
@@ -84,13 +102,13 @@ impl TetraModel {
     }
 
     /// Crumbs are too small to be made one with others without strain that they cannot bear.
-    fn is_of_crumb(&self, stuff: &Stuff, particle: u32) -> bool {
+    pub(super) fn is_of_crumb(&self, stuff: &Stuff, particle: u32) -> bool {
         let first = stuff.body_of(particle).particles.start;
         let tetras = self.tetras(stuff.particles.body[particle as usize]);
         tetras.is_some_and(|tetras| tetras.is_of_crumb(particle - first))
     }
 
-    fn tetras(&self, id: BodyId) -> Option<&Tetras> {
+    pub(super) fn tetras(&self, id: BodyId) -> Option<&Tetras> {
         self.bodies.iter().find(|tetras| tetras.id == id)
     }
 
@@ -116,7 +134,7 @@ impl TetraModel {
     }
 
     /// Whether no element of two bodies would be crushed if two of their nodes were one.
-    fn lets_unite(&self, stuff: &Stuff, nodes: [u32; 2]) -> bool {
+    pub(super) fn lets_unite(&self, stuff: &Stuff, nodes: [u32; 2]) -> bool {
         let Some(place) = place_of(stuff.particles, nodes) else { return false };
         nodes.into_iter().all(|node| {
             let id = stuff.particles.body[node as usize];
@@ -131,13 +149,15 @@ impl TetraModel {
         })
     }
 
-    /// Lets the elements of a body go over to another one, where its nodes are the particles from `first` on, in the same order.
-    pub(crate) fn take_over(&mut self, [into, from]: [BodyId; 2], was: u32, first: u32) {
+    /// Lets the elements of a body go over to another one, where its nodes, which were these particles, are those from `first` on, in the same
+    /// order.
+    pub(crate) fn take_over(&mut self, [into, from]: [BodyId; 2], was: Range<u32>, first: u32) {
         let place = |bodies: &[Tetras], id: BodyId| bodies.iter().position(|tetras| tetras.id == id);
         let Some(other) = place(&self.bodies, from).map(|at| self.bodies.remove(at)) else { return };
         if let Some(at) = place(&self.bodies, into) {
-            self.bodies[at].take_in(other, was, first);
+            self.bodies[at].take_in(other, was.start, first);
         }
+        self.move_ties(|node| Some(if was.contains(&node) { node - was.start + first } else { node }));
         self.refresh();
     }
 
@@ -150,7 +170,7 @@ impl TetraModel {
         pairs: Vec<Pair>,
     ) -> Vec<u32> {
         let mut gone = Vec::new();
-        let mut used = BTreeSet::new();
+        let mut used: BTreeSet<u32> = self.partners().into_keys().collect();
         let mut queue: VecDeque<Pair> = pairs.into();
         while let Some(Pair { nodes: [a, b], .. }) = queue.pop_front() {
             let id = particles.body[a as usize];
@@ -188,7 +208,7 @@ impl Tetras {
         let [kept, gone] = nodes.map(|node| node - body.particles.start);
         let volume = |element: usize| self.rest[element / WIDTH].volume[element % WIDTH];
         let around =
-            if breaks { self.stretches_at([kept, gone], &particles.position[body.range()]) } else { Vec::new() };
+            if breaks { self.stretches_at(&[kept, gone], &particles.position[body.range()]) } else { Vec::new() };
         let Some(ties) = &mut self.ties else { return false };
         let is_allowed =
             ties.allows_join([kept, gone], place, &particles.position[body.range()], volume, LEAST).is_ok();
@@ -206,17 +226,22 @@ impl Tetras {
         enthalpy[a] = (m * enthalpy[a] + n * enthalpy[b]) / (m + n);
         mass[a] = (m + n) as Real;
         flags[a] = flags[a].with(Flags::HELD, is_held);
-        for (element, before) in around {
-            let after = self.stretch(element, &particles.position[body.range()]);
-            self.bend(element, std::array::from_fn(|k| after[k] - before[k]));
-        }
+        self.keep_stretches(around, &particles.position[body.range()]);
         true
     }
 
+    /// Lets elements take the shape that they have now, as far as it differs from how they were stretched.
+    pub(super) fn keep_stretches(&mut self, were: Vec<(usize, [f64; 6])>, positions: &[Vec3]) {
+        for (element, before) in were {
+            let after = self.stretch(element, positions);
+            self.bend(element, std::array::from_fn(|k| after[k] - before[k]));
+        }
+    }
+
     /// Elements at nodes, and how they are stretched.
-    fn stretches_at(&self, nodes: [u32; 2], positions: &[Vec3]) -> Vec<(usize, [f64; 6])> {
-        let corners = |node: u32| self.ties.iter().flat_map(move |ties| ties.corners(node));
-        let elements = nodes.into_iter().flat_map(corners).map(|&corner| corner as usize / 4);
+    pub(super) fn stretches_at(&self, nodes: &[u32], positions: &[Vec3]) -> Vec<(usize, [f64; 6])> {
+        let corners = |&node: &u32| self.ties.iter().flat_map(move |ties| ties.corners(node));
+        let elements = nodes.iter().flat_map(corners).map(|&corner| corner as usize / 4);
         elements.map(|element| (element, self.stretch(element, positions))).collect()
     }
 
@@ -239,24 +264,25 @@ impl Tetras {
     /// Pairs of nodes on the surface beside one that has united which are so near each other that the seam between them is closed. Without
     /// that, nodes at the rim of a joint would stay apart, as neither is inside of the other side.
     fn pairs_beside(&self, body: &Body, particles: &Particles, united: u32) -> Vec<Pair> {
-        let (first, position) = (body.particles.start, &particles.position);
-        let Some(ties) = &self.ties else { return Vec::new() };
-        let mut beside: Vec<u32> = ties.surface_around(united - first).flat_map(|face| ties.face(face)).collect();
-        beside.sort_unstable();
-        beside.dedup();
-        let reach = SEAM * body.spacing;
+        let beside = self.nodes_beside(body, united);
         let mut pairs = Vec::new();
         for (k, &a) in beside.iter().enumerate() {
-            for &b in &beside[k + 1..] {
-                let nodes = [a + first, b + first];
-                let apart = position[nodes[0] as usize].distance_squared(position[nodes[1] as usize]);
-                if apart < reach * reach && !nodes.contains(&united) {
-                    pairs.push(Pair { nodes, apart });
-                }
-            }
+            let others = beside[k + 1..].iter().map(|&b| Pair::new([a, b], &particles.position));
+            pairs.extend(others.filter(|pair| pair.closes(body.spacing) && !pair.nodes.contains(&united)));
         }
         sort_pairs(&mut pairs);
         pairs
+    }
+
+    /// Particles at the corners of the faces of the surface around one, rising.
+    pub(super) fn nodes_beside(&self, body: &Body, particle: u32) -> Vec<u32> {
+        let first = body.particles.start;
+        let Some(ties) = &self.ties else { return Vec::new() };
+        let faces = ties.surface_around(particle - first);
+        let mut beside: Vec<u32> = faces.flat_map(|face| ties.face(face)).map(|node| node + first).collect();
+        beside.sort_unstable();
+        beside.dedup();
+        beside
     }
 
     /// Lets elements have the particles that they are tied to; the first of the body's is given.
@@ -281,7 +307,7 @@ impl Tetras {
 }
 
 /// The nearest first, each once.
-fn sort_pairs(pairs: &mut Vec<Pair>) {
+pub(super) fn sort_pairs(pairs: &mut Vec<Pair>) {
     pairs.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.nodes.cmp(&b.nodes)));
     pairs.dedup_by_key(|pair| pair.nodes);
 }

@@ -8,6 +8,7 @@ mod body;
 mod breaking;
 mod clusters;
 mod conduct;
+mod couples;
 mod crumbs;
 mod grip;
 mod holds;
@@ -23,7 +24,9 @@ mod settings;
 mod skin;
 mod state;
 mod surface;
+mod ties;
 mod together;
+mod untying;
 mod walls;
 mod warmth;
 
@@ -36,6 +39,7 @@ pub use self::settings::TetraSettings;
 use self::body::Tetras;
 use self::breaking::{Loads, Parting};
 use self::net::{Matters, Net};
+use self::ties::Tie;
 use self::together::{Together, find_groups};
 use crate::Real;
 use crate::body::{Body, BodyId};
@@ -70,6 +74,10 @@ const SHORTEST_EXPLICIT: f64 = 1e-4;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TetraModel {
     bodies: Vec<Tetras>,
+    /// Nodes of different bodies that stick to each other, rising; none is in two.
+    ties: Vec<Tie>,
+    /// Nodes whose ties have parted and that have not been apart since, rising.
+    loose: Vec<u32>,
     /// What follows from the description and from which corners are tied.
     #[serde(skip)]
     derived: Option<Box<Derived>>,
@@ -88,6 +96,8 @@ struct Derived {
     pushes: Vec<Option<Vec3>>,
     /// Particles that obstacles have stopped in the solution of the last step, rising, and the momentum that each was given, kg m/s.
     stopped: Vec<(usize, Vec3)>,
+    /// Ties that part at the end of the step.
+    untied: Vec<Tie>,
 }
 
 /// What follows from the description of a body.
@@ -133,6 +143,7 @@ impl TetraModel {
     pub(crate) fn rearrange(&mut self, moved: &Moved) {
         // Nodes that elements have go only with their body.
         self.bodies.retain_mut(|tetras| tetras.rearrange(moved));
+        self.rearrange_ties(moved);
         self.refresh();
     }
 
@@ -171,6 +182,7 @@ impl TetraModel {
             parts,
             pushes: Vec::new(),
             stopped: Vec::new(),
+            untied: Vec::new(),
         }
     }
 
@@ -217,6 +229,10 @@ impl TetraModel {
             }
             tetras.yield_to_stress(part, material, particles, context.dt);
         }
+        let untied = self.find_untied(bodies, materials, particles);
+        if let Some(derived) = &mut self.derived {
+            derived.untied = untied;
+        }
     }
 
     /// `v += dt (g + f/m)`, or the solution for the end of the step.
@@ -236,20 +252,22 @@ impl TetraModel {
         }
         derived.pushes.clear();
         derived.stopped.clear();
-        for group in find_groups(derived, walls.presses) {
-            let group = Together { numbers: &group, tetras: &mut self.bodies, derived };
+        for group in find_groups(derived, walls.presses, &self.ties) {
+            let group = Together { numbers: &group, tetras: &mut self.bodies, ties: &self.ties, derived };
             group.advance((bodies, materials), (particles, before), walls, context);
         }
         derived.stopped.sort_unstable_by_key(|(particle, _)| *particle);
+        self.join_velocities(particles);
     }
 
     /// Lets pieces of very stiff bodies take as a whole what contacts have given their nodes after the solution: moved by themselves, nodes
-    /// would strain the elements around them beyond all that matter bears.
+    /// would strain the elements around them beyond all that matter bears. What is tied moves as one again.
     pub(crate) fn follow_contacts(&mut self, particles: &mut Particles) {
         let Some(derived) = &self.derived else { return };
         for (number, part) in derived.parts.iter().enumerate().filter(|(_, part)| part.implicit) {
             derived.net.follow_contacts(number, &part.solved, particles);
         }
+        self.join_velocities(particles);
     }
 
     /// Momentum that an obstacle has given a particle in the solution of an implicit step, friction included, kg m/s.

@@ -286,6 +286,11 @@ impl Net {
         sums.fold(Vec4::ZERO, |all, sum| all + sum).truncate()
     }
 
+    /// What the corners of the node that is this particle feel together.
+    pub fn pull_on_particle(&self, particle: usize) -> Vec3 {
+        self.pull_on(self.node_of(particle))
+    }
+
     /// Power of what the corners of an element feel at the velocities of its nodes, W, in a body that keeps it.
     pub fn power(&self, body: usize, element: usize) -> Real {
         let (pack, lane) = (self.runs[body].packs.start + element / WIDTH, element % WIDTH);

@@ -82,14 +82,26 @@ impl TetraModel {
 
     /// What a node of a body shows of its surface, seen along a direction, m2: a third of each face around it that looks the other way.
     pub(crate) fn area_against(&self, bodies: &[Body], particle: usize, positions: &[Vec3], direction: Vec3) -> Real {
+        // A third of half of the product.
+        let shown = |face: Vec3| (-face.dot(direction) / 6.0).max(0.0);
+        self.faces_at(bodies, particle, positions).map(shown).sum()
+    }
+
+    /// Faces of the surface around a node: products of two of their edges, outwards, m2.
+    pub(super) fn faces_at<'a>(
+        &'a self,
+        bodies: &[Body],
+        particle: usize,
+        positions: &'a [Vec3],
+    ) -> impl Iterator<Item = Vec3> + 'a {
         let place = self.bodies.iter().find(|tetras| bodies[tetras.id.0 as usize].range().contains(&particle));
-        let Some((tetras, ties)) = place.and_then(|tetras| Some((tetras, tetras.ties.as_ref()?))) else { return 0.0 };
-        let first = bodies[tetras.id.0 as usize].particles.start;
-        let shown = |face: u32| {
-            let [a, b, c] = ties.face(face).map(|node| positions[(node + first) as usize]);
-            // A third of half of the product.
-            (-(b - a).cross(c - a).dot(direction) / 6.0).max(0.0)
-        };
-        ties.surface_around(particle as u32 - first).map(shown).sum()
+        let known =
+            place.and_then(|tetras| Some((bodies[tetras.id.0 as usize].particles.start, tetras.ties.as_ref()?)));
+        known.into_iter().flat_map(move |(first, ties)| {
+            ties.surface_around(particle as u32 - first).map(move |face| {
+                let [a, b, c] = ties.face(face).map(|node| positions[(node + first) as usize]);
+                (b - a).cross(c - a)
+            })
+        })
     }
 }

@@ -1,10 +1,11 @@
-//! Bodies whose implicit steps are taken together, because they press on each other.
+//! Bodies whose implicit steps are taken together, because they press on each other or are tied.
 
 use super::Derived;
 use super::body::Tetras;
 use super::holds::Hold;
 use super::implicit::{End, Member};
 use super::net::Matters;
+use super::ties::Tie;
 use super::walls::find_walls;
 use crate::Real;
 use crate::body::Body;
@@ -16,11 +17,13 @@ use crate::step::StepContext;
 use glam::Vec3;
 use std::ops::Range;
 
-/// Bodies that are stepped implicitly, by their numbers, in groups that press on each other; both in rising order.
-pub(super) fn find_groups(derived: &Derived, presses: &[Press]) -> Vec<Vec<usize>> {
+/// Bodies that are stepped implicitly, by their numbers, in groups that press on each other or are tied; both in rising order.
+pub(super) fn find_groups(derived: &Derived, presses: &[Press], ties: &[Tie]) -> Vec<Vec<usize>> {
     let numbers = (0..derived.parts.len()).filter(|&number| derived.parts[number].implicit);
     let mut groups: Vec<Vec<usize>> = numbers.map(|number| vec![number]).collect();
-    let mut links: Vec<[usize; 2]> = presses.iter().filter_map(|press| ends(derived, press)).collect();
+    let pressed = presses.iter().map(|press| [press.node, press.face[0]]);
+    let both = pressed.chain(ties.iter().map(|tie| tie.nodes));
+    let mut links: Vec<[usize; 2]> = both.filter_map(|both| ends(derived, both)).collect();
     links.sort_unstable();
     links.dedup();
     for link in links {
@@ -36,9 +39,9 @@ pub(super) fn find_groups(derived: &Derived, presses: &[Press]) -> Vec<Vec<usize
     groups
 }
 
-/// The bodies of a press, if both are stepped implicitly.
-fn ends(derived: &Derived, press: &Press) -> Option<[usize; 2]> {
-    let ends = [press.node, press.face[0]].map(|particle| derived.net.body_of(particle as usize));
+/// The bodies of two particles, if both are stepped implicitly.
+fn ends(derived: &Derived, particles: [u32; 2]) -> Option<[usize; 2]> {
+    let ends = particles.map(|particle| derived.net.body_of(particle as usize));
     ends.iter().all(|&number| derived.parts.get(number).is_some_and(|part| part.implicit)).then_some(ends)
 }
 
@@ -48,6 +51,7 @@ pub(super) struct Together<'a> {
     pub numbers: &'a [usize],
     /// All.
     pub tetras: &'a mut [Tetras],
+    pub ties: &'a [Tie],
     pub derived: &'a mut Derived,
 }
 
@@ -60,10 +64,12 @@ impl Together<'_> {
         walls: &Walls,
         context: &StepContext,
     ) {
-        let Self { numbers, tetras, derived } = self;
-        let is_own = |press: &Press| ends(derived, press).is_some_and(|[a, _]| numbers.contains(&a));
-        let presses: Vec<usize> = (0..walls.presses.len()).filter(|&k| is_own(&walls.presses[k])).collect();
-        let Derived { net, parts, pushes, stopped } = derived;
+        let Self { numbers, tetras, ties, derived } = self;
+        let is_own = |both: [u32; 2]| ends(derived, both).is_some_and(|[a, _]| numbers.contains(&a));
+        let presses: Vec<usize> =
+            (0..walls.presses.len()).filter(|&k| is_own([walls.presses[k].node, walls.presses[k].face[0]])).collect();
+        let ties: Vec<Tie> = ties.iter().filter(|tie| is_own(tie.nodes)).copied().collect();
+        let Derived { net, parts, pushes, stopped, .. } = derived;
         let ranges: Vec<Range<usize>> = numbers.iter().map(|&number| net.runs[number].particles.clone()).collect();
         let members = numbers.iter().zip(&ranges).map(|(&number, range)| {
             let part = &parts[number];
@@ -98,7 +104,11 @@ impl Together<'_> {
                 let surface = surface_of([press.node, press.face[0]].map(matter));
                 Hold::new((k, press), (particles, before), surface, context, place, |node| weights[node])
             };
-            presses.iter().filter_map(hold).collect()
+            let tied = ties.iter().map(|tie| {
+                let nodes = tie.nodes.map(place);
+                Hold::tied(nodes, nodes.map(|node| weights[node]))
+            });
+            presses.iter().filter_map(hold).chain(tied).collect()
         };
         let at_walls = |velocities: &[Vec3], is_start: bool| {
             let mut first = 0;
