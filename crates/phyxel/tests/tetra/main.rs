@@ -11,6 +11,7 @@ mod motion;
 mod refusals;
 mod skins;
 mod table;
+mod ties;
 mod warmth;
 
 use common::{Random, body};
