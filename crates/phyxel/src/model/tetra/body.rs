@@ -43,9 +43,9 @@ pub(super) struct Tetras {
     /// Implicit steps taken, and the rounds that they took.
     pub solves: u64,
     pub rounds: u64,
-    /// Nodes that parting made since the start.
+    /// Nodes that parting made since the start, and ties with later bodies that have parted.
     pub broken: u64,
-    /// Nodes that uniting took away since the start.
+    /// Nodes that uniting took away since the start, and ties that were made with later bodies.
     pub merged: u64,
     /// Which corners are tied, by the numbers of nodes in the body; found when it is needed.
     #[serde(skip)]

@@ -5,7 +5,7 @@
 
 use super::TetraModel;
 use super::merging::{Pair, Stuff, place_of, sort_pairs};
-use crate::body::Body;
+use crate::body::{Body, BodyId};
 use crate::contact::Press;
 use crate::material::Material;
 use crate::model::Moved;
@@ -115,7 +115,7 @@ impl TetraModel {
         particles: &mut Particles,
         pairs: Vec<Pair>,
     ) {
-        let mut tied = self.partners();
+        let (mut tied, before) = (self.partners(), self.ties.len());
         let mut queue: VecDeque<Pair> = pairs.into();
         while let Some(Pair { nodes: [a, b], .. }) = queue.pop_front() {
             for node in [a, b] {
@@ -130,6 +130,10 @@ impl TetraModel {
             queue.extend(self.pairs_across(bodies, particles, [a, b]));
         }
         self.ties.sort_unstable();
+        if self.ties.len() > before {
+            // Elements may have taken another shape.
+            self.refresh();
+        }
     }
 
     fn know_surface_at(&mut self, bodies: &[Body], particles: &Particles, node: u32) {
@@ -141,7 +145,8 @@ impl TetraModel {
 
     /// Ties two nodes: both go to the middle of their masses, or to where one is held, and get their common velocity.
     ///
-    /// As where nodes unite, very stiff matter that breaks takes the shape that it gets by the way that its node goes.
+    /// If a tie may part, matter takes the shape that it gets by the way that its nodes go: strained by it, the tie would part at once, and be made
+    /// again at the next press.
     fn bring_together(
         &mut self,
         (bodies, materials): (&[Body], &[Material]),
@@ -149,11 +154,12 @@ impl TetraModel {
         nodes: [u32; 2],
     ) {
         let Some(place) = place_of(particles, nodes) else { return };
-        for node in nodes {
-            let id = particles.body[node as usize];
+        let material = |id: BodyId| &materials[bodies[id.0 as usize].material.0 as usize];
+        let ids = nodes.map(|node| particles.body[node as usize]);
+        let breaks = ids.iter().any(|&id| self.tetras(id).is_some_and(|tetras| tetras.may_break(material(id))));
+        for (node, id) in nodes.into_iter().zip(ids) {
             let Some(tetras) = self.bodies.iter_mut().find(|tetras| tetras.id == id) else { continue };
             let body = &bodies[id.0 as usize];
-            let breaks = tetras.is_rough && tetras.may_break(&materials[body.material.0 as usize]);
             let own = [node - body.particles.start];
             let positions = &mut particles.position[body.range()];
             let around = if breaks { tetras.stretches_at(&own, positions) } else { Vec::new() };
