@@ -321,7 +321,7 @@ fn threads_and_resuming_change_no_bit_of_what_is_tied_and_parts() {
             (world.state_hash(), counts(&world))
         })
     };
-    for case in [(EXPLICIT, 1.0e5, 1.0e4, 5e-4), (IMPLICIT, 1.0e8, 3.0e5, 4e-3)] {
+    for case in [(EXPLICIT, 1.0e5, 2.0e3, 5e-4), (IMPLICIT, 1.0e8, 1.0e5, 4e-3)] {
         let alone = end(1, false, case);
         assert!(alone.1.0 > 0 && alone.1.1 > 0, "{case:?}: {:?}", alone.1);
         assert_eq!(alone, end(2, false, case));
