@@ -9,6 +9,7 @@
 pub mod contact;
 pub mod crystal;
 pub mod elastic;
+pub mod envelope;
 pub mod kernel;
 pub mod lanes;
 pub mod matching;

@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::parallel;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
 /// Vectors per task.
 const GRAIN: usize = 2048;
@@ -125,16 +125,22 @@ impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M
     }
 }
 
+/// Vectors whose products are added up side by side, so that none waits for another, and how often before f64 takes over from f32.
+const ABREAST: usize = 8;
+const SHORT: usize = 32;
+
 /// The sum of products.
 pub(super) fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
     let parts = parallel::map_ranges(a.len(), GRAIN, |range| {
-        // Four sums side by side, so that none waits for another.
-        let mut sums = [DVec3::ZERO; 4];
-        let (a, b) = (a[range.clone()].chunks(sums.len()), b[range].chunks(sums.len()));
-        for (a, b) in a.zip(b) {
-            sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a.as_dvec3() * b.as_dvec3());
-        }
-        sums.iter().sum::<DVec3>().element_sum()
+        let short = |(a, b): (&[Vec3], &[Vec3])| {
+            let mut sums = [Vec3::ZERO; ABREAST];
+            let (whole, left) = (a.chunks_exact(ABREAST).zip(b.chunks_exact(ABREAST)), a.len() % ABREAST);
+            whole.for_each(|(a, b)| (0..ABREAST).for_each(|k| sums[k] += a[k] * b[k]));
+            (0..left).for_each(|k| sums[k] += a[a.len() - left + k] * b[a.len() - left + k]);
+            sums.iter().map(|sum| sum.as_dvec3().element_sum()).sum::<f64>()
+        };
+        let (a, b) = (a[range.clone()].chunks(SHORT * ABREAST), b[range].chunks(SHORT * ABREAST));
+        a.zip(b).map(short).sum::<f64>()
     });
     parts.iter().sum()
 }

@@ -11,7 +11,10 @@ use super::walls::Freedom;
 use crate::Real;
 use crate::parallel;
 use glam::{Mat3A, Vec3, Vec3A};
-use std::ops::{AddAssign, Mul, Range};
+use phyxel_laws::envelope::Factor;
+use phyxel_laws::lanes::Level;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Rows per task.
 const GRAIN: usize = 512;
@@ -19,10 +22,6 @@ const GRAIN: usize = 512;
 const CLUSTERS: usize = 16;
 /// Unknowns of a cluster.
 const SIX: usize = 6;
-/// Part of the diagonal that is added to it: more than the rounding of the large system. Moves with less than half of it are none that
-/// clusters have (one node does not turn).
-const FIRM: f64 = 1e-6;
-
 /// About the inverse of the matrix of a system of bodies, whose rows follow each other.
 pub(super) struct Guide<'a> {
     parts: Vec<Part<'a>>,
@@ -42,16 +41,30 @@ pub(super) struct Part<'a> {
     rigid: &'a [Freedom],
     /// Of the blocks on the diagonal, by row.
     inverses: Vec<Mat3A>,
-    /// From the middles of clusters to their nodes, in parts of the largest cluster, by row.
-    arms: Vec<Vec3A>,
+    layout: &'a Layout,
 }
 
-/// The lower factor of a symmetric matrix, each row from its first number that is not 0 to the diagonal, whose inverse it has.
-#[derive(Default)]
-struct Factor {
-    /// First column of each row.
-    first: Vec<usize>,
-    rows: Vec<Vec<Real>>,
+/// How the clusters of a body lie in a step.
+pub(super) struct Layout {
+    middles: Vec<Vec3>,
+    /// From the middles of clusters to their nodes, in parts of the largest cluster, by row.
+    arms: Vec<Vec3A>,
+    /// Of the blocks on the diagonal of nodes that nothing touches, by row.
+    inverses: Vec<Mat3A>,
+}
+
+impl Layout {
+    /// Of a body with its matrix, whose nodes are at these points by row, m.
+    pub fn new(matrix: &Matrix, points: &[Vec3]) -> Self {
+        let own = matrix.pattern.clusters.iter().map(|cluster| &points[cluster.rows.clone()]);
+        let middles: Vec<Vec3> = own.map(|own| own.iter().sum::<Vec3>() / own.len() as Real).collect();
+        let arms = find_arms(&matrix.pattern.clusters, &middles, points);
+        Self {
+            middles,
+            arms,
+            inverses: parallel::map(matrix.diagonal.len(), GRAIN, |row| matrix.diagonal[row].inverse()),
+        }
+    }
 }
 
 /// What clusters feel of each other without touches: the same for all searches of a step in which nodes may move so with them.
@@ -62,27 +75,28 @@ pub(super) struct Seeing {
 }
 
 impl<'a> Guide<'a> {
-    /// Of bodies: for each its matrix, rows among all and where nodes are, m, by its rows; of how nodes may move, and how with their clusters;
+    /// Of bodies: for each its matrix, rows among all and how its clusters lie; of how nodes may move, and how with their clusters;
     /// and of touches between rows. What was seen in the last search of the step counts again if nothing has changed.
     pub fn new(
-        bodies: Vec<(&'a Matrix, Range<usize>, Vec<Vec3>)>,
+        bodies: Vec<(&'a Matrix, Range<usize>, &'a Layout)>,
         [freedom, rigid]: [&'a [Freedom]; 2],
         holds: &[Hold],
         seeing: &mut Option<Seeing>,
     ) -> Self {
-        let mut extra = vec![Mat3A::ZERO; if holds.is_empty() { 0 } else { freedom.len() }];
-        for hold in holds {
-            hold.own().for_each(|(row, own)| extra[row] += own);
+        let mut extra: BTreeMap<usize, Mat3A> = BTreeMap::new();
+        for (row, own) in holds.iter().flat_map(Hold::own) {
+            *extra.entry(row).or_insert(Mat3A::ZERO) += own;
         }
         let mut middles = Vec::new();
-        let parts = bodies.into_iter().map(|(matrix, rows, points)| {
+        let parts = bodies.into_iter().map(|(matrix, rows, layout)| {
             let (freedom, rigid) = (&freedom[rows.clone()], &rigid[rows.clone()]);
-            let inverses = matrix.inverses(freedom, extra.get(rows.clone()).unwrap_or(&[]));
+            let mut inverses = layout.inverses.clone();
+            for (row, extra) in extra.range(rows.clone()).map(|(row, extra)| (row - rows.start, extra)) {
+                inverses[row] = (matrix.diagonal[row] + *extra).inverse();
+            }
             let first_cluster = middles.len();
-            let own = matrix.pattern.clusters.iter().map(|cluster| &points[cluster.rows.clone()]);
-            middles.extend(own.map(|own| own.iter().sum::<Vec3>() / own.len() as Real));
-            let arms = find_arms(&matrix.pattern.clusters, &points);
-            Part { matrix, rows, first_cluster, freedom, rigid, inverses, arms }
+            middles.extend_from_slice(&layout.middles);
+            Part { matrix, rows, first_cluster, freedom, rigid, inverses, layout }
         });
         let parts = parts.collect();
         let mut guide = Self { parts, places: in_line(&middles), factor: Factor::default() };
@@ -133,7 +147,7 @@ impl<'a> Guide<'a> {
             }
         }
         let firsts = firsts.into_iter().flat_map(|first| [SIX * first; SIX]);
-        Factor::new(firsts.collect(), rows.into_iter().flatten().collect())
+        Factor::new(Level::detect(), firsts.collect(), rows.into_iter().flatten().collect())
     }
 
     /// Where a row is.
@@ -141,7 +155,7 @@ impl<'a> Guide<'a> {
         let part = &self.parts[self.parts.partition_point(|part| part.rows.end <= row)];
         let own = row - part.rows.start;
         let cluster = part.first_cluster + part.matrix.pattern.cluster_of[own] as usize;
-        End { place: self.places[cluster], arm: part.arms[own], freedom: part.rigid[own] }
+        End { place: self.places[cluster], arm: part.layout.arms[own], freedom: part.rigid[own] }
     }
 
     /// Multiplies the guide.
@@ -155,7 +169,7 @@ impl<'a> Guide<'a> {
         });
         let mut moves = vec![[0.0; SIX]; self.places.len()];
         self.places.iter().zip(pushes).for_each(|(&place, push)| moves[place] = push);
-        self.factor.solve(moves.as_flattened_mut());
+        self.factor.solve(Level::detect(), moves.as_flattened_mut());
         let mut tasks = Vec::new();
         let mut rest = better;
         for part in &self.parts {
@@ -187,15 +201,15 @@ impl Part<'_> {
         let mut own = Seen::NOTHING;
         for row in rows {
             own.add(
-                self.arms[row],
+                self.layout.arms[row],
                 &self.rigid[row].both(&self.matrix.diagonal[row], &self.rigid[row]),
-                self.arms[row],
+                self.layout.arms[row],
             );
             for k in pattern.row(row) {
                 let column = pattern.columns[k] as usize;
                 let block = self.rigid[row].both(&self.matrix.edges[k], &self.rigid[column]);
                 let seen = &mut beside[pattern.cluster_of[column] as usize - first];
-                seen.get_or_insert(Seen::NOTHING).add(self.arms[row], &block, self.arms[column]);
+                seen.get_or_insert(Seen::NOTHING).add(self.layout.arms[row], &block, self.layout.arms[column]);
             }
         }
         // Of two nodes of this cluster only one block was seen so far.
@@ -212,7 +226,7 @@ impl Part<'_> {
         for row in self.matrix.pattern.clusters[number].rows.clone() {
             let left = Vec3A::from(self.rigid[row].of(left[row]));
             push += left;
-            twist += self.arms[row].cross(left);
+            twist += self.layout.arms[row].cross(left);
         }
         [push.x, push.y, push.z, twist.x, twist.y, twist.z]
     }
@@ -223,7 +237,7 @@ impl Part<'_> {
             let own = &moves[places[self.matrix.pattern.cluster_of[row] as usize]];
             let [shift, turn] = [0, 3].map(|k| Vec3A::from_slice(&own[k..k + 3]));
             let alone = Vec3::from(self.inverses[row] * Vec3A::from(left[row]));
-            let together = self.rigid[row].of((shift + turn.cross(self.arms[row])).into());
+            let together = self.rigid[row].of((shift + turn.cross(self.layout.arms[row])).into());
             *better = self.freedom[row].of(alone) + together;
         }
     }
@@ -241,13 +255,11 @@ fn in_line(middles: &[Vec3]) -> Vec<usize> {
 }
 
 /// From the middles of clusters to their nodes, in parts of the largest cluster.
-fn find_arms(clusters: &[Cluster], points: &[Vec3]) -> Vec<Vec3A> {
+fn find_arms(clusters: &[Cluster], middles: &[Vec3], points: &[Vec3]) -> Vec<Vec3A> {
     let sizes = clusters.iter().map(|cluster| longest_axis(points[cluster.rows.clone()].iter().copied()).1);
     let scale = 1.0 / sizes.fold(Real::MIN_POSITIVE, Real::max);
-    let arms = clusters.iter().flat_map(|cluster| {
-        let own = &points[cluster.rows.clone()];
-        let middle = own.iter().sum::<Vec3>() / own.len() as Real;
-        own.iter().map(move |point| Vec3A::from((*point - middle) * scale))
+    let arms = clusters.iter().zip(middles).flat_map(|(cluster, middle)| {
+        points[cluster.rows.clone()].iter().map(move |point| Vec3A::from((*point - *middle) * scale))
     });
     arms.collect()
 }
@@ -326,84 +338,9 @@ fn crossing(a: Vec3A) -> Mat3A {
     Mat3A::from_cols(Vec3A::new(0.0, a.z, -a.y), Vec3A::new(-a.z, 0.0, a.x), Vec3A::new(a.y, -a.x, 0.0))
 }
 
-impl Factor {
-    /// Of rows from their first columns to the diagonal.
-    fn new(first: Vec<usize>, mut rows: Vec<Vec<f64>>) -> Self {
-        for i in 0..rows.len() {
-            let (before, rest) = rows.split_at_mut(i);
-            let own = &mut rest[0];
-            for j in first[i]..i {
-                let start = first[i].max(first[j]);
-                let sum = dot(&own[start - first[i]..j - first[i]], &before[j][start - first[j]..j - first[j]]);
-                let inverse = before[j][j - first[j]];
-                own[j - first[i]] = (own[j - first[i]] - sum) * inverse;
-            }
-            let last = i - first[i];
-            let firm = FIRM * own[last];
-            let square = own[last] + firm - dot(&own[..last], &own[..last]);
-            own[last] = if square > 0.5 * firm && square.is_finite() { 1.0 / square.sqrt() } else { 0.0 };
-        }
-        let rows = rows.into_iter().map(|row| row.into_iter().map(|x| x as Real).collect());
-        Self { first, rows: rows.collect() }
-    }
-
-    /// Solves for unknowns, from the right side.
-    fn solve(&self, x: &mut [Real]) {
-        for (i, row) in self.rows.iter().enumerate() {
-            if let Some((inverse, row)) = row.split_last() {
-                let first = self.first[i];
-                x[i] = (x[i] - dot(row, &x[first..first + row.len()])) * inverse;
-            }
-        }
-        for (i, row) in self.rows.iter().enumerate().rev() {
-            if let Some((inverse, row)) = row.split_last() {
-                let now = x[i] * inverse;
-                x[i] = now;
-                row.iter().zip(&mut x[self.first[i]..]).for_each(|(a, x)| *x -= a * now);
-            }
-        }
-    }
-}
-
-/// Sixteen sums side by side, which the compiler makes vectors of.
-fn dot<T: Copy + Default + AddAssign + Mul<Output = T>>(a: &[T], b: &[T]) -> T {
-    const SUMS: usize = 16;
-    let mut sums = [T::default(); SUMS];
-    let ([a, b], [rest_a, rest_b]) =
-        ([a, b].map(|x| x.chunks_exact(SUMS)), [a, b].map(|x| x.chunks_exact(SUMS).remainder()));
-    for (a, b) in a.zip(b) {
-        (0..SUMS).for_each(|k| sums[k] += a[k] * b[k]);
-    }
-    sums.iter_mut().zip(rest_a.iter().zip(rest_b)).for_each(|(sum, (a, b))| *sum += *a * *b);
-    let mut width = SUMS;
-    while width > 1 {
-        width /= 2;
-        (0..width).for_each(|k| sums[k] += sums[k + width]);
-    }
-    sums[0]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_factor_solves_for_moves_that_there_are_and_leaves_others_alone() {
-        // A chain of springs: each row begins one column before the diagonal; the third unknown is none.
-        let matrix = [[3.0, -1.0, 0.0, 0.0], [-1.0, 4.0, 0.0, -1.5], [0.0; 4], [0.0, -1.5, 0.0, 2.0]];
-        let first = vec![0, 0, 1, 1];
-        let rows = (0..4).map(|i| matrix[i][first[i]..=i].to_vec()).collect();
-        let factor = Factor::new(first, rows);
-        let right = [1.0, -2.0, 0.5, 3.0];
-        let mut x = right.map(|x| x as Real);
-        factor.solve(&mut x);
-        assert_eq!(x[2], 0.0);
-        for i in [0, 1, 3] {
-            let back: f64 = (0..4).map(|j| matrix[i][j] * f64::from(x[j])).sum();
-            // The diagonal is larger by a millionth, and f32 has seven digits.
-            assert!((back - right[i]).abs() < 1e-5, "{i}: {back}");
-        }
-    }
 
     #[test]
     fn a_block_is_seen_as_the_work_of_turns() {

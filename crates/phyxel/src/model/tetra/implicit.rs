@@ -5,15 +5,15 @@
 //! which each touch adds a firm resistance.
 
 use super::body::Tetras;
-use super::clusters::{Guide, Seeing};
+use super::clusters::{Guide, Layout, Seeing};
 use super::couples::Couples;
 use super::crumbs::Crumb;
-use super::grip::{Court, SMALL, Verdict};
 use super::holds::{By, Hold, weights};
 use super::matrix::Matrix;
 use super::net::{GRAIN, Matters, Net};
 use super::pattern::Pattern;
 use super::rigid::{Own, Rigid, slow_down};
+use super::stops::Stops;
 use super::walls::{Freedom, Wall};
 use crate::Real;
 use crate::model::Parts;
@@ -96,86 +96,11 @@ pub(super) struct End {
     pub rounds: u32,
 }
 
-/// What stops nodes.
-struct Stops {
-    holds: Vec<Hold>,
-    /// By node, the wall among what holds.
-    walls: Vec<Option<usize>>,
-    /// By node.
-    is_held: Vec<bool>,
-    /// Whether walls are as hard as they are at last.
-    are_hard: bool,
-}
-
-impl Stops {
-    /// Takes in walls that nodes would go into which are at none; whether there are any.
-    fn add(&mut self, walls: Vec<Option<Wall>>, system: &System) -> bool {
-        let mut any = false;
-        for (i, wall) in walls.into_iter().enumerate().filter_map(|(i, wall)| Some((i, wall?))) {
-            let old = self.walls[i];
-            if self.is_held[i] || old.is_some_and(|k| !self.holds[k].is_open || self.holds[k].keeps()) {
-                continue;
-            }
-            let mut hold = Hold::at_wall(i, &wall, [system.weights[i], system.masses[i]]);
-            if self.are_hard {
-                hold.harden();
-            }
-            any = true;
-            match old {
-                Some(k) => self.holds[k] = hold,
-                None => {
-                    self.walls[i] = Some(self.holds.len());
-                    self.holds.push(hold);
-                }
-            }
-        }
-        any
-    }
-
-    /// Whether anything is touched. Ties are no touches: what they do is known before velocities are.
-    fn any_touches(&self) -> bool {
-        self.holds.iter().any(|hold| hold.by != By::Tie)
-    }
-
-    /// Lets walls be as hard as they are at last.
-    fn harden(&mut self) {
-        self.are_hard = true;
-        self.holds.iter_mut().for_each(Hold::harden);
-    }
-
-    /// Lets go of what would have to pull, and holds at touches that close; whether that changes pushes in any group.
-    fn let_go(&mut self, velocities: &[Vec3], groups: &Groups) -> bool {
-        let mut sums = vec![[0.0; 2]; groups.count()];
-        for hold in &mut self.holds {
-            let change = hold.follow(velocities);
-            let [all, push] = &mut sums[groups.of(hold.nodes[0])];
-            (*all, *push) = (*all + change, *push + hold.push(velocities).length());
-        }
-        sums.iter().any(|[change, pushes]| *change > SMALL * pushes)
-    }
-
-    /// Lets slide what would have to hold too much, and looks at what slides; whether much of it is new in any group.
-    fn slide(&mut self, velocities: &[Vec3], groups: &Groups) -> bool {
-        let judge = |hold: &Hold| (!hold.is_open && hold.by != By::Tie).then(|| hold.judge(velocities));
-        let verdicts: Vec<Option<Verdict>> = self.holds.iter().map(judge).collect();
-        let mut courts = vec![Court::default(); groups.count()];
-        let number = |hold: &Hold| groups.of(hold.nodes[0]);
-        for (hold, verdict) in self.holds.iter().zip(&verdicts) {
-            verdict.iter().for_each(|verdict| courts[number(hold)].hear(verdict));
-        }
-        for (hold, verdict) in self.holds.iter_mut().zip(verdicts) {
-            let court = &courts[number(hold)];
-            let next = verdict.filter(|_| court.has_news()).and_then(|verdict| court.decide(&verdict));
-            hold.grip = next.unwrap_or(hold.grip);
-        }
-        courts.iter().any(Court::has_news)
-    }
-}
-
 /// A system of bodies.
 struct System<'a> {
     members: &'a [Member<'a>],
     matrices: Vec<Matrix>,
+    layouts: Vec<Layout>,
     /// Nodes of each member among all.
     nodes: Vec<Range<usize>>,
     /// Nodes in the order of rows.
@@ -200,6 +125,11 @@ impl System<'_> {
             .zip(&self.matrices)
             .zip(&self.nodes)
             .map(|((member, matrix), nodes)| (member, matrix, nodes.clone()))
+    }
+
+    /// How a node resists changes of its velocity, with what it is part of and alone, kg.
+    fn resistance(&self, node: usize) -> [Real; 2] {
+        [self.weights[node], self.masses[node]]
     }
 
     /// Velocities are not known better than by their rounding; what that takes, J.
@@ -296,6 +226,12 @@ impl Net {
         find_walls: impl Fn(&[Vec3], bool) -> Vec<Option<Wall>>,
     ) -> End {
         let matrices: Vec<Matrix> = members.iter().map(|member| self.take_matrix(member)).collect();
+        let layouts = members.iter().zip(&matrices).map(|(member, matrix)| {
+            let points = self.points_of(member.body);
+            let points = matrix.pattern.order.iter().map(|&node| Vec4::from_array(points[node as usize]).truncate());
+            Layout::new(matrix, &points.collect::<Vec<Vec3>>())
+        });
+        let layouts = layouts.collect();
         let mut count = 0;
         let nodes = members.iter().map(|member| {
             let first = count;
@@ -319,6 +255,7 @@ impl Net {
             first_left: Vec::new(),
             groups: Groups::ONE,
             tolerance: TOLERANCE,
+            layouts,
             matrices,
             nodes,
         };
@@ -343,7 +280,7 @@ impl Net {
         couples.average(&mut start);
         let mut stops = Stops { holds, walls: vec![None; count], is_held, are_hard: false };
         system.tolerance = if stops.any_touches() { TOUCHING } else { TOLERANCE };
-        stops.add(find_walls(&start, true), &system);
+        stops.add(find_walls(&start, true), |node| system.resistance(node));
         // What lies on something does not fall, nor does what is held; a guess that tears at it would have to be solved the better.
         let lies = any_held || stops.any_touches();
         let fall =
@@ -380,7 +317,7 @@ impl Net {
             rounds += self.better(system, (stops, seeing), tolerance, solution);
             let is_new = stops.let_go(solution, &system.groups);
             let slides = stops.slide(solution, &system.groups);
-            if !(stops.add(find_walls(solution, false), system) || is_new || slides) {
+            if !(stops.add(find_walls(solution, false), |node| system.resistance(node)) || is_new || slides) {
                 break;
             }
         }
@@ -421,11 +358,7 @@ impl Net {
             freedom.iter().zip(order).map(|(free, &node)| at_wall(node as usize).unwrap_or(*free)).collect();
         let holds = by_row(&stops.holds, order);
         let closed: Vec<Hold> = holds.iter().filter(|hold| !hold.is_open).copied().collect();
-        let bodies = system.parts().map(|(member, matrix, rows)| {
-            let points = self.points_of(member.body);
-            let points = matrix.pattern.order.iter().map(|&node| Vec4::from_array(points[node as usize]).truncate());
-            (matrix, rows, points.collect())
-        });
+        let bodies = system.parts().zip(&system.layouts).map(|((_, matrix, rows), layout)| (matrix, rows, layout));
         let guide = Guide::new(bodies.collect(), [&freedom, &rigid], &closed, seeing);
         let groups = system.groups.in_order(order);
         let least = system.rounding(solution);

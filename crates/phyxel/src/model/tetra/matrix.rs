@@ -140,14 +140,6 @@ impl Matrix {
             *product = freedom[row].of(sums.fold(own, |all, sum| all + sum).truncate());
         }
     }
-
-    /// Inverses of the blocks on the diagonal, to which `extra` is added if it is not empty; nothing for nodes that are held.
-    pub fn inverses(&self, freedom: &[Freedom], extra: &[Mat3A]) -> Vec<Mat3A> {
-        parallel::map(self.diagonal.len(), GRAIN, |row| {
-            let extra = extra.get(row).copied().unwrap_or(Mat3A::ZERO);
-            if freedom[row] == Freedom::Held { Mat3A::ZERO } else { (self.diagonal[row] + extra).inverse() }
-        })
-    }
 }
 
 /// Edges of which the later row is in a run of rows.

@@ -23,6 +23,7 @@ mod rigid;
 mod settings;
 mod skin;
 mod state;
+mod stops;
 mod surface;
 mod ties;
 mod together;
