@@ -106,8 +106,8 @@ impl Body {
     }
 }
 
-/// Radius of the contact spheres of nodes, in spacings: where two surfaces of the same spacing meet, no node of one slips between
-/// three of the other, as the middle of a triangle is 0.58 of an edge from its corners.
+/// Radius of nodes of tetrahedra, in spacings. What they touch is found by faces; this is how thick contact is there: how far nodes go in a step, and how fast
+/// they are pushed out of others.
 const NODE_RADIUS: Real = 0.3;
 
 /// A body to be: samples in its own frame and what the world needs to know of them.

@@ -1,7 +1,7 @@
 //! Working memory of a step. May be dropped at any time; never part of a checkpoint.
 
 use crate::collider::Collider;
-use crate::contact::{BodyBounds, Press, make_colliders};
+use crate::contact::{BodyBounds, FaceTouch, Press, make_colliders};
 use crate::drain::Outlet;
 use crate::heat::{Layout, Shore};
 use crate::obstacle::Obstacle;
@@ -24,6 +24,8 @@ pub(crate) struct Scratch {
     pub presses: Vec<Press>,
     /// Room of the search for these.
     pub inside: Inside,
+    /// Particles of other models at faces of tetrahedra, or about to be.
+    pub faces: Vec<FaceTouch>,
     /// Ways for heat from obstacles into particles.
     pub shores: Vec<Shore>,
     /// Ways for heat inside bodies, laid out; made anew when a model or a heating changes.

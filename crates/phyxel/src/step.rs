@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::apply::apply_commands;
-use crate::contact::{self, find_pairs, find_presses, measure_bodies};
+use crate::contact::{self, find_face_touches, find_pairs, find_presses, measure_bodies};
 use crate::error::StepError;
 use crate::exchange::{check_streams, exchange_matter};
 use crate::heat::{conduct_heat, take_up_work};
@@ -168,13 +168,14 @@ const UNSTABLE: f64 = 1.2;
 /// Particles per task of simple loops.
 const GRAIN: usize = 1 << 13;
 
-/// Boxes around bodies, and pairs of particles that may touch.
+/// Boxes around bodies, and what may touch: particles, nodes of tetrahedra, particles and faces of tetrahedra.
 fn find_neighbours(world: &mut World, context: &StepContext) {
     if !std::mem::take(&mut world.scratch.measured) {
         world.scratch.bounds = measure_bodies(world);
     }
     find_pairs(world, context.dt);
     find_presses(world);
+    find_face_touches(world, context.dt);
     for model in &mut world.models {
         model.find_neighbours(&world.bodies, &world.materials, &world.particles);
     }

@@ -67,7 +67,7 @@ pub(super) fn facing(world: &World, bodies: [u32; 2]) -> [Vec<Dot>; 2] {
 }
 
 /// Particles of a body in the box between two corners.
-fn inside(world: &World, body: u32, min: Vec3, max: Vec3) -> Vec<Dot> {
+pub(super) fn inside(world: &World, body: u32, min: Vec3, max: Vec3) -> Vec<Dot> {
     let positions = &world.particles.position;
     let range = world.bodies[body as usize].range();
     let mut dots = Vec::new();

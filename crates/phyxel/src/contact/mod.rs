@@ -1,6 +1,7 @@
 //! Contact: obstacles, friction, body against body. Changes velocities only.
 
 mod bounds;
+mod faces;
 mod meetings;
 mod obstacles;
 mod pairs;
@@ -9,6 +10,7 @@ mod solver;
 mod work;
 
 pub(crate) use bounds::{BodyBounds, measure_bodies};
+pub(crate) use faces::{FaceTouch, find_face_touches};
 pub(crate) use meetings::fastest_approach;
 pub(crate) use obstacles::{FILM, NODE_RADIUS, Walls, fastest_obstacle, held_momentum, make_colliders};
 pub(crate) use pairs::{find_pairs, surface_of};
@@ -16,6 +18,7 @@ pub(crate) use presses::{Press, find_presses};
 
 use crate::Real;
 use crate::heat;
+use crate::scratch::Scratch;
 use crate::step::StepContext;
 use crate::world::World;
 use phyxel_laws::contact::Pace;
@@ -52,27 +55,30 @@ fn note_shores(world: &mut World, touches: &[obstacles::ObstacleTouch]) {
 pub(crate) fn resolve_contacts(world: &mut World, context: &StepContext) {
     let touches = obstacles::find_touches(world, context);
     note_shores(world, &touches);
-    let (pairs, presses) = (&world.scratch.pairs, &world.scratch.presses);
-    if touches.is_empty() && pairs.is_empty() && presses.is_empty() {
+    let Scratch { pairs, presses, faces, .. } = &world.scratch;
+    let is_alone = pairs.is_empty() && presses.is_empty() && faces.is_empty();
+    if touches.is_empty() && is_alone {
         return;
     }
     let mut spheres = Solver::new(world, pairs.len(), |k| pairs::describe(world, pairs[k], context));
-    let mut faces = Solver::new(world, presses.len(), |k| presses::describe(world, k, context));
-    let is_alone = pairs.is_empty() && presses.is_empty();
+    let mut nodes = Solver::new(world, presses.len(), |k| presses::describe(world, k, context));
+    let mut faces = Solver::new(world, faces.len(), |k| faces::describe(world, &faces[k], context)).by_mass();
     // What touches obstacles alone is done in one go; what also touches other bodies takes part in every round.
     let groups = touches.chunk_by(|a, b| a.particle == b.particle);
     let (coupled, alone): (Vec<_>, Vec<_>) = groups.partition(|group| {
         let particle = group[0].particle;
-        spheres.touches(particle) || faces.touches(particle)
+        spheres.touches(particle) || nodes.touches(particle) || faces.touches(particle)
     });
     obstacles::stop_at_obstacles(world, &alone, 1, context);
     let rounds = if is_alone { 0 } else { world.settings.contact_rounds.max(1) };
     for _ in 0..rounds {
         spheres.exchange_momentum(world);
+        nodes.exchange_momentum(world);
         faces.exchange_momentum(world);
         obstacles::stop_at_obstacles(world, &coupled, rounds, context);
     }
     spheres.note_friction(world);
+    nodes.note_friction(world);
     faces.note_friction(world);
     for model in &mut world.models {
         model.follow_contacts(&mut world.particles);

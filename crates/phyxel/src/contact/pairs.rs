@@ -26,7 +26,10 @@ const NEXT: Real = 0.05;
 
 /// Notes all pairs of particles of different bodies (or far parts of one) that touch or are about to.
 pub(crate) fn find_pairs(world: &mut World, dt: Real) {
-    let meetings = find_meetings(&world.scratch.bounds, 0.0);
+    let mut meetings = find_meetings(&world.scratch.bounds, 0.0);
+    // Tetrahedra meet as what they are.
+    let is_solid = |body: &u32| world.bodies[*body as usize].model == ModelKind::Tetra;
+    meetings.retain(|bodies| !bodies.iter().any(is_solid));
     let mut found = parallel::map(meetings.len(), MEETINGS_GRAIN, |k| {
         let [a, b] = facing(world, meetings[k]);
         close_pairs(&a, &b, WATCHED, |a, b| is_due(world, a, b, dt))
@@ -44,11 +47,10 @@ pub(crate) fn find_pairs(world: &mut World, dt: Real) {
     world.scratch.pairs = found.concat();
 }
 
-/// Whether two particles touch or may touch within the step. Molecules keep themselves apart, and so do crystals and fluids;
-/// tetrahedra meet as what they are.
+/// Whether two particles touch or may touch within the step. Molecules keep themselves apart, and so do crystals and fluids.
 fn is_due(world: &World, a: &Dot, b: &Dot, dt: Real) -> bool {
     let [i, j] = [a.particle as usize, b.particle as usize];
-    if are_molecular(world, i, j) || are_kin(world, i, j) {
+    if are_molecular(world, i, j) || are_crystals(world, i, j) {
         return false;
     }
     let velocity = |dot: &Dot| world.particles.velocity[dot.particle as usize];
@@ -67,10 +69,9 @@ fn are_molecular(world: &World, a: usize, b: usize) -> bool {
     !(is_solid(a) && is_solid(b)) && springs(a) && springs(b)
 }
 
-/// Whether two particles are of crystals or fluids, or of tetrahedra.
-fn are_kin(world: &World, a: usize, b: usize) -> bool {
-    let [a, b] = [a, b].map(|i| world.bodies[world.particles.body[i].0 as usize].model);
-    a == b && matches!(a, ModelKind::Crystal | ModelKind::Tetra)
+/// Whether two particles are of crystals or fluids.
+fn are_crystals(world: &World, a: usize, b: usize) -> bool {
+    [a, b].into_iter().all(|i| world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Crystal)
 }
 
 /// What two particles that touch want of each other.

@@ -21,6 +21,8 @@ pub(super) struct Meeting<const N: usize> {
     touch: Touch,
     surface: Surface,
     pace: Pace,
+    /// Inverse masses; nothing for what is held, 1/kg.
+    ease: [Real; N],
     /// Inverse of the sum of inverse masses, kg.
     mass: Real,
     /// Momentum that the model has given the first already, kg m/s.
@@ -43,7 +45,8 @@ impl<const N: usize> Meeting<N> {
         };
         let sum: Real = (0..N).map(inverse).sum();
         let mass = if sum > 0.0 { 1.0 / sum } else { 0.0 };
-        Self { particles, parts, places: [0; N], touch, surface, pace, mass, given: Vec3::ZERO }
+        let ease = particles.map(|i| if store.is_held(i as usize) { 0.0 } else { 1.0 / store.mass[i as usize] });
+        Self { particles, parts, places: [0; N], touch, surface, pace, ease, mass, given: Vec3::ZERO }
     }
 
     /// After the model has given the first this momentum, friction included, kg m/s.
@@ -59,6 +62,16 @@ impl<const N: usize> Meeting<N> {
     }
 }
 
+/// How a particle shares itself out over the meetings that it takes part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sharing {
+    /// A meeting takes the part that the busiest of its particles can give.
+    Evenly,
+    /// Each particle gives a meeting a part of its mass, by its part in it. So what is light is done with at once, however many share
+    /// the heavy ones.
+    ByMass,
+}
+
 /// Exchanges momentum in meetings, all at once per round.
 pub(super) struct Solver<const N: usize> {
     meetings: Vec<Meeting<N>>,
@@ -70,6 +83,7 @@ pub(super) struct Solver<const N: usize> {
     entries: Vec<u32>,
     /// Momentum that the first of each meeting was given, kg m/s; empty where friction warms nothing.
     exchanged: Vec<Vec3>,
+    sharing: Sharing,
 }
 
 impl<const N: usize> Solver<N> {
@@ -97,7 +111,12 @@ impl<const N: usize> Solver<N> {
                 *next += 1;
             }
         }
-        Self { meetings, touched, start, entries, exchanged }
+        Self { meetings, touched, start, entries, exchanged, sharing: Sharing::Evenly }
+    }
+
+    /// The same with particles that share themselves out by mass.
+    pub fn by_mass(self) -> Self {
+        Self { sharing: Sharing::ByMass, ..self }
     }
 
     /// Whether a particle takes part in a meeting.
@@ -107,8 +126,8 @@ impl<const N: usize> Solver<N> {
 
     /// One round: each active meeting exchanges its share of the momentum it needs.
     ///
-    /// A particle in several active meetings would overshoot if each did all; a meeting takes the part that the busiest
-    /// of its particles can give. The part is the same for all, so momentum is kept.
+    /// A particle in several active meetings would overshoot if each did all; a meeting does the part that its particles can give. The part
+    /// is the same for all of them, so momentum is kept.
     pub fn exchange_momentum(&mut self, world: &mut World) {
         if self.meetings.is_empty() {
             return;
@@ -121,26 +140,44 @@ impl<const N: usize> Solver<N> {
         });
         let around = |place: usize| &self.entries[self.start[place] as usize..self.start[place + 1] as usize];
         let busy = parallel::map(self.touched.len(), GRAIN, |place| {
-            around(place).iter().filter(|&&entry| wanted[entry as usize / N] != Vec3::ZERO).count() as Real
+            let active = around(place).iter().filter(|&&entry| wanted[entry as usize / N] != Vec3::ZERO);
+            match self.sharing {
+                Sharing::Evenly => active.count() as Real,
+                Sharing::ByMass => active.map(|&entry| self.part(entry).abs()).sum(),
+            }
         });
-        let share_of = |meeting: &Meeting<N>| {
-            let busiest = meeting.places.iter().map(|place| busy[*place as usize]).fold(1.0, Real::max);
-            1.0 / busiest
-        };
-        for ((exchanged, wanted), meeting) in self.exchanged.iter_mut().zip(&wanted).zip(&self.meetings) {
-            *exchanged += *wanted * share_of(meeting);
+        let shares = parallel::map(self.meetings.len(), GRAIN, |k| self.share(&self.meetings[k], &busy));
+        for ((exchanged, wanted), share) in self.exchanged.iter_mut().zip(&wanted).zip(&shares) {
+            *exchanged += *wanted * *share;
         }
         let changes = parallel::map(self.touched.len(), GRAIN, |place| {
             let mut impulse = Vec3::ZERO;
             for &entry in around(place) {
-                let meeting = &self.meetings[entry as usize / N];
-                impulse += wanted[entry as usize / N] * (share_of(meeting) * meeting.parts[entry as usize % N]);
+                impulse += wanted[entry as usize / N] * (shares[entry as usize / N] * self.part(entry));
             }
             impulse
         });
         for (&i, impulse) in self.touched.iter().zip(changes) {
             if !world.particles.is_held(i as usize) {
                 world.particles.velocity[i as usize] += impulse / world.particles.mass[i as usize];
+            }
+        }
+    }
+
+    /// What a particle has to do with a meeting.
+    fn part(&self, entry: u32) -> Real {
+        self.meetings[entry as usize / N].parts[entry as usize % N]
+    }
+
+    /// The part of what a meeting wants that its particles can give, where each of those that are touched is so busy.
+    fn share(&self, meeting: &Meeting<N>, busy: &[Real]) -> Real {
+        let busy = meeting.places.map(|place| busy[place as usize]);
+        match self.sharing {
+            Sharing::Evenly => 1.0 / busy.into_iter().fold(1.0, Real::max),
+            Sharing::ByMass => {
+                // The inverse of the mass of a part `p / busy` of a particle that takes part by `p`.
+                let split: Real = (0..N).map(|k| meeting.parts[k].abs() * busy[k] * meeting.ease[k]).sum();
+                if split > 0.0 { 1.0 / (split * meeting.mass) } else { 0.0 }
             }
         }
     }

@@ -2,10 +2,14 @@
 
 use super::network::Link;
 use crate::Real;
+use crate::contact::FaceTouch;
 use crate::model::ModelKind;
 use crate::particles::Phase;
 use crate::world::World;
 use glam::Vec3;
+
+/// Heat passes while a gap is below this part of the radii.
+const NEAR: Real = 0.05;
 
 /// A way for heat between a particle and the obstacle it is at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,11 +33,13 @@ pub(super) fn contact_links(world: &World) -> Vec<Link> {
         .filter(|&[a, b]| {
             let [i, j] = [a as usize, b as usize];
             let radii = particles.radius[i] + particles.radius[j];
-            particles.position[i].distance_squared(particles.position[j]) < (1.05 * radii) * (1.05 * radii)
+            particles.position[i].distance_squared(particles.position[j])
+                < ((1.0 + NEAR) * radii) * ((1.0 + NEAR) * radii)
         })
         .collect();
     let mut links = press_links(world);
     links.extend(world.tetra_model().into_iter().flat_map(|model| model.tie_links(world)));
+    links.extend(face_links(world));
     let mut crowd = vec![0u32; if touching.is_empty() { 0 } else { particles.len() }];
     touching.iter().flatten().for_each(|&i| crowd[i as usize] += 1);
     let link = |[a, b]: [u32; 2]| {
@@ -60,6 +66,28 @@ fn press_links(world: &World) -> Vec<Link> {
         (0..3).map(way)
     });
     links.filter(|link| link.conductance > 0.0).collect()
+}
+
+/// Ways between particles of other models and the faces of tetrahedra that they touch, by the parts of their nodes.
+fn face_links(world: &World) -> Vec<Link> {
+    let radius = |touch: &FaceTouch| world.particles.radius[touch.particle as usize];
+    let touching: Vec<&FaceTouch> =
+        world.scratch.faces.iter().filter(|touch| touch.gap < NEAR * radius(touch)).collect();
+    let mut links = Vec::new();
+    // A particle's touches with a body follow each other.
+    for own in touching.chunk_by(|a, b| a.particle == b.particle) {
+        for touch in own {
+            let area = 4.0 * radius(touch) * radius(touch) / own.len() as Real;
+            let film = 1.0 / (world.settings.contact_conductance * area);
+            let conductance = 1.0 / (through_face(world, touch.particle, area) + film);
+            links.extend((0..3).map(|k| Link {
+                particles: [touch.particle, touch.face[k]],
+                conductance: conductance * touch.parts[k],
+            }));
+        }
+    }
+    links.retain(|link| link.conductance > 0.0);
+    links
 }
 
 /// Area with which a particle touches what is on the other side of a normal, m2.

@@ -15,15 +15,15 @@ use phyxel::{World, parallel};
 
 const CELL: f32 = 0.1;
 
-fn explicit() -> TetraSettings {
+pub fn explicit() -> TetraSettings {
     TetraSettings { integration: Integration::Explicit, ..TetraSettings::default() }
 }
 
-fn at(name: &str, at: Vec3, body: NewBody) -> NewBody {
+pub fn at(name: &str, at: Vec3, body: NewBody) -> NewBody {
     NewBody { name: name.into(), pose: Pose { at, ..Pose::default() }, skin: Skin::Faces, ..body }
 }
 
-fn momentum(world: &World) -> DVec3 {
+pub fn momentum(world: &World) -> DVec3 {
     let particles = world.particles();
     particles.velocity.iter().zip(&particles.mass).map(|(v, m)| v.as_dvec3() * f64::from(*m)).sum()
 }
@@ -45,7 +45,7 @@ fn extent(world: &World, body: usize, axis: usize) -> [f32; 2] {
     along.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
 }
 
-fn implicit() -> TetraSettings {
+pub fn implicit() -> TetraSettings {
     TetraSettings { integration: Integration::Implicit, ..TetraSettings::default() }
 }
 

@@ -8,6 +8,7 @@ mod breaking;
 mod contact;
 mod melting;
 mod motion;
+mod others;
 mod refusals;
 mod skins;
 mod table;

@@ -15,6 +15,9 @@
 mod cells;
 mod depth;
 mod geometry;
+mod shell;
+
+pub use shell::{Foot, Points, Shell};
 
 use crate::Real;
 use cells::Cells;

@@ -4,6 +4,7 @@ mod motion;
 mod net;
 mod parting;
 mod shapes;
+mod shell;
 mod subdivide;
 
 use super::*;
