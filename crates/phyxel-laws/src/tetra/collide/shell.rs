@@ -14,6 +14,8 @@ use glam::{DVec3, Vec3};
 pub struct Shell {
     corners: Vec<[Vec3; 3]>,
     boxes: Vec<[Vec3; 2]>,
+    /// Of length 1, or nothing.
+    normals: Vec<Vec3>,
     cells: Cells,
 }
 
@@ -41,7 +43,9 @@ impl Shell {
         if size > 0.0 && size.is_finite() {
             cells.sort_boxes(size, (0..).zip(boxes.iter().copied()));
         }
-        Self { corners, boxes, cells }
+        let normal = |[a, b, c]: &[Vec3; 3]| (*b - *a).cross(*c - *a).normalize_or_zero();
+        let normals = corners.iter().map(normal).collect();
+        Self { corners, boxes, normals, cells }
     }
 
     /// Calls `see` with the place of every face that is within reach of a point, m. One may come more than once.
@@ -52,7 +56,9 @@ impl Shell {
         }
         self.cells.boxes_near([low, high], |face| {
             let [least, most] = self.boxes[face as usize];
-            if !(least.cmple(high) & most.cmpge(low)).all() {
+            let height = (point - self.corners[face as usize][0]).dot(self.normals[face as usize]);
+            // Heights are rounded by much less than this.
+            if !(least.cmple(high) & most.cmpge(low)).all() || height.abs() > 1.001 * reach {
                 return;
             }
             let foot = self.foot(face, point);
