@@ -5,6 +5,7 @@ use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::material::{Curve, Material};
 use phyxel::model::continuum::Integration;
+use phyxel::model::shape::ShapeSettings;
 use phyxel::model::{ModelSettings, TetraSettings};
 use phyxel::skin::{Skin, Smooth, SmoothScheme};
 use phyxel::step::{Stage, StageTimes, step};
@@ -99,13 +100,48 @@ fn cube(name: &str, cells: u32, integration: Integration) -> NewBody {
     }
 }
 
-/// The search for contacts of a block of 40,000 tetrahedra with one of 5,000 that is pressed into it by 0.3 cells.
+/// The search for contacts of a block of 40,000 tetrahedra with one of 5,000 that is pressed into it by 0.3 cells, and with 20,000
+/// particles that lie on it.
 pub(super) fn contacts(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
     let mut start = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() })?;
     start.add_material(Material::default())?;
     start.add_body(cube("block", CELLS, Integration::Explicit))?;
     let pose = Pose { at: Vec3::new(0.01, 0.735, 0.02), turn: Quat::from_rotation_y(0.3) };
+    let mut strewn = start.clone();
     start.add_body(NewBody { pose, ..cube("stamp", CELLS / 2, Integration::Explicit) })?;
+    strewn.add_body(sheet())?;
+    for (start, what, published) in
+        [(start, "neighbours, a step", Some(PUBLISHED)), (strewn, "with 20,000 particles", None)]
+    {
+        search(&start, threads, (what, published), row)?;
+    }
+    Ok(())
+}
+
+/// A sheet of 160 x 125 particles, 6 mm apart, on the upper side of the block, whose faces have edges of 50 mm.
+fn sheet() -> NewBody {
+    let samples =
+        (0..20_000).map(|k: u32| Vec3::new((k % 160) as f32 - 79.5, 0.5, (k / 160) as f32 - 62.0) * FINE_GRAIN);
+    NewBody {
+        model: ModelSettings::Shape(ShapeSettings::default()),
+        samples: samples.collect(),
+        volume: 20_000.0 * f64::from(FINE_GRAIN).powi(3),
+        spacing: FINE_GRAIN,
+        pose: Pose { at: Vec3::Y * 0.5, ..Pose::default() },
+        ..cube("sheet", 1, Integration::Explicit)
+    }
+}
+
+/// Distance of the particles of the sheet, m.
+const FINE_GRAIN: f32 = 0.006;
+
+/// The time of the search in a step.
+fn search(
+    start: &World,
+    threads: &[usize],
+    (what, published): (&'static str, Option<&'static str>),
+    row: &mut dyn FnMut(Row),
+) -> Result<(), BenchError> {
     for &threads in threads {
         let mut world = start.clone();
         // Nothing moves far in so short a step.
@@ -115,8 +151,7 @@ pub(super) fn contacts(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<()
             Ok(times.seconds(Stage::FindNeighbours))
         })?;
         let elements = world.tetra_model().map_or(0, |model| model.elements() as u64);
-        let measured =
-            Measured { name: "tetra-contact", what: "neighbours, a step", threads, published: Some(PUBLISHED) };
+        let measured = Measured { name: "tetra-contact", what, threads, published };
         row(measured.row((elements, "tetrahedron"), seconds, world.state_hash()));
     }
     Ok(())
