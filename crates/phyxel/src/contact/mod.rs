@@ -12,7 +12,7 @@ mod work;
 pub(crate) use bounds::{BodyBounds, measure_bodies};
 pub(crate) use faces::{FaceTouch, find_face_touches};
 pub(crate) use meetings::fastest_approach;
-pub(crate) use obstacles::{FILM, NODE_RADIUS, Walls, fastest_obstacle, held_momentum, make_colliders};
+pub(crate) use obstacles::{FILM, NODE_RADIUS, Walls, fastest_obstacle, held_momentum, is_fluid, make_colliders};
 pub(crate) use pairs::{find_pairs, surface_of};
 pub(crate) use presses::{Press, find_presses};
 

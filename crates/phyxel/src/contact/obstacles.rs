@@ -261,7 +261,7 @@ impl Guard {
 }
 
 /// Whether a particle is one of a fluid that has a pressure.
-pub(super) fn is_fluid(world: &World, i: usize) -> bool {
+pub(crate) fn is_fluid(world: &World, i: usize) -> bool {
     let is_crystal = world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Crystal;
     is_crystal && world.particles.phase[i] == Phase::Fluid
 }

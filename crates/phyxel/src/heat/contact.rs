@@ -2,7 +2,7 @@
 
 use super::network::Link;
 use crate::Real;
-use crate::contact::FaceTouch;
+use crate::contact::{FaceTouch, is_fluid};
 use crate::model::ModelKind;
 use crate::particles::Phase;
 use crate::world::World;
@@ -10,6 +10,8 @@ use glam::Vec3;
 
 /// Heat passes while a gap is below this part of the radii.
 const NEAR: Real = 0.05;
+/// The same for fluids at faces, of the radius. They wet what they lie on: at obstacles, too, heat passes up to a quarter beyond where they lie.
+const WETTED: Real = 0.25;
 
 /// A way for heat between a particle and the obstacle it is at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,14 +73,16 @@ fn press_links(world: &World) -> Vec<Link> {
 /// Ways between particles of other models and the faces of tetrahedra that they touch, by the parts of their nodes.
 fn face_links(world: &World) -> Vec<Link> {
     let radius = |touch: &FaceTouch| world.particles.radius[touch.particle as usize];
-    let touching: Vec<&FaceTouch> =
-        world.scratch.faces.iter().filter(|touch| touch.gap < NEAR * radius(touch)).collect();
+    // As between two particles of this radius.
+    let near = |touch: &FaceTouch| if is_fluid(world, touch.particle as usize) { WETTED } else { 2.0 * NEAR };
+    let is_touching = |touch: &&FaceTouch| touch.gap < near(touch) * radius(touch);
+    let touching: Vec<&FaceTouch> = world.scratch.faces.iter().filter(is_touching).collect();
     let mut links = Vec::new();
     // A particle's touches with a body follow each other.
     for own in touching.chunk_by(|a, b| a.particle == b.particle) {
         for touch in own {
             let area = 4.0 * radius(touch) * radius(touch) / own.len() as Real;
-            let film = 1.0 / (world.settings.contact_conductance * area);
+            let film = if is_own_melt(world, touch) { 0.0 } else { 1.0 / (world.settings.contact_conductance * area) };
             let conductance = 1.0 / (through_face(world, touch.particle, area) + film);
             links.extend((0..3).map(|k| Link {
                 particles: [touch.particle, touch.face[k]],
@@ -88,6 +92,12 @@ fn face_links(world: &World) -> Vec<Link> {
     }
     links.retain(|link| link.conductance > 0.0);
     links
+}
+
+/// Whether a fluid lies on the matter that it is the melt of: there is nothing between the two that heat would have to cross.
+fn is_own_melt(world: &World, touch: &FaceTouch) -> bool {
+    let material = |particle: u32| world.bodies[world.particles.body[particle as usize].0 as usize].material;
+    is_fluid(world, touch.particle as usize) && material(touch.particle) == material(touch.face[0])
 }
 
 /// Area with which a particle touches what is on the other side of a normal, m2.
