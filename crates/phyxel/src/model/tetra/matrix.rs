@@ -176,8 +176,10 @@ impl Weave {
             rows.dedup();
             let place = |row: u32| rows.partition_point(|&own| own < row) as u32;
             let start = edges.len();
-            for eight in own.chunks(WIDTH) {
-                let lane = |lane: usize, k: usize| eight.get(lane).map(|edge| edge[k]);
+            // Edges of one row follow each other, and its sum would wait for each of them: side by side are those of other rows.
+            let packs = own.len().div_ceil(WIDTH);
+            for pack in 0..packs {
+                let lane = |lane: usize, k: usize| own.get(packs * lane + pack).map(|edge| edge[k]);
                 edges.push(std::array::from_fn(|k| lane(k, 0).unwrap_or(u32::MAX)));
                 ends.push([1, 2].map(|end| std::array::from_fn(|k| lane(k, end).map_or(0, place))));
             }
