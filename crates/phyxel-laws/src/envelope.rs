@@ -42,6 +42,8 @@ at_every_level! {
     solve = solve_rows [] [] (first: &[usize], rows: &[Vec<Real>], x: &mut [Real])
 }
 
+// Plain loops, of which the compiler makes vectors of the level; lanes are not needed.
+#[allow(clippy::extra_unused_type_parameters)]
 #[inline(always)]
 fn factorize_rows<L>(first: &[usize], rows: &mut [Vec<f64>]) {
     for i in 0..rows.len() {
@@ -60,6 +62,7 @@ fn factorize_rows<L>(first: &[usize], rows: &mut [Vec<f64>]) {
     }
 }
 
+#[allow(clippy::extra_unused_type_parameters)]
 #[inline(always)]
 fn solve_rows<L>(first: &[usize], rows: &[Vec<Real>], x: &mut [Real]) {
     for (i, row) in rows.iter().enumerate() {
@@ -97,11 +100,8 @@ fn dot<T: Copy + Default + AddAssign + Mul<Output = T>>(a: &[T], b: &[T]) -> T {
     while width > 1 {
         width /= 2;
         for k in 0..width {
-            sums[k] = {
-                let mut sum = sums[k];
-                sum += sums[k + width];
-                sum
-            };
+            let other = sums[k + width];
+            sums[k] += other;
         }
     }
     sums[0]

@@ -5,7 +5,7 @@ use super::outside::Outside;
 use super::skin::Shown;
 use crate::Real;
 use crate::body::{Body, BodyId};
-use crate::model::{Moved, Parts};
+use crate::model::Moved;
 use crate::particles::Particles;
 use crate::{frame::TetraReport, parallel};
 use glam::Vec3;
@@ -14,6 +14,7 @@ use phyxel_laws::lanes::{Eight, WIDTH};
 use phyxel_laws::tetra::{Element, Net as Ties, Rest, dihedral_angles, volume};
 use serde::{Deserialize, Serialize};
 use std::array::from_fn;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Elements per task.
@@ -143,21 +144,24 @@ impl Tetras {
     }
 
     /// Elements of a pack.
-    pub fn members(&self, pack: usize) -> std::ops::Range<usize> {
+    pub fn members(&self, pack: usize) -> Range<usize> {
         WIDTH * pack..(WIDTH * (pack + 1)).min(self.elements.len())
     }
 
-    /// Parts that hang together by nodes, and the part of all elements that the largest has; `first` is the body's first particle of `count`.
-    pub fn count_pieces(&self, first: u32, count: usize) -> (u32, f64) {
-        let mut parts = Parts::new(count);
-        let own = |element: &[u32; 4]| element.map(|node| node.wrapping_sub(first)).map(|k| k.min(count as u32 - 1));
-        for element in &self.elements {
-            own(element).windows(2).for_each(|pair| parts.unite([pair[0], pair[1]]));
-        }
-        let mut sizes = vec![0u32; count];
-        self.elements.iter().for_each(|element| sizes[parts.root(own(element)[0]) as usize] += 1);
+    /// Parts that hang together by nodes, and the part of all elements that the largest has; its particles are `run`.
+    pub fn count_pieces(&self, run: Range<usize>) -> (u32, f64) {
+        let found;
+        let outside = match &self.outside {
+            Some(known) => known,
+            None => {
+                found = Outside::new(&self.find_ties(run));
+                &found
+            }
+        };
+        let mut sizes = vec![0u32; outside.count as usize];
+        outside.pieces.iter().for_each(|&piece| sizes[piece as usize] += 1);
         let largest = f64::from(sizes.into_iter().max().unwrap_or(0)) / self.elements.len().max(1) as f64;
-        (parts.count(), largest)
+        (outside.count, largest)
     }
 
     /// How good elements are, and how many are inside out.

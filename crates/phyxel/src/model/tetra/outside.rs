@@ -25,7 +25,7 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    fn new(ties: &Ties) -> Self {
+    pub fn new(ties: &Ties) -> Self {
         let mut parts = Parts::new(ties.nodes());
         for element in ties.elements() {
             element.windows(2).for_each(|pair| parts.unite([pair[0], pair[1]]));

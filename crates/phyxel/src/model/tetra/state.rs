@@ -102,7 +102,7 @@ impl Derived {
                 strains[node as usize] = strains[node as usize].max(strain);
             }
         }
-        let (pieces, largest) = tetras.count_pieces(run.start as u32, run.len());
+        let (pieces, largest) = tetras.count_pieces(run);
         BodyState {
             elastic: found.iter().map(|(_, energy)| energy).sum(),
             strain_max: f64::from(most),
