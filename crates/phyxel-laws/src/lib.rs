@@ -1,7 +1,7 @@
 //! The laws: pure physics of one stencil.
 //!
 //! Values or slices in, values out. Nothing here knows the world, loops over it, or touches files and threads,
-//! and nothing that runs in every step allocates.
+//! and no kernel of a step allocates; what is made once for a step, such as a factor or a shell of faces, may.
 
 // Matrices are written with indices, as in the papers.
 #![allow(clippy::needless_range_loop)]

@@ -15,7 +15,7 @@
 //! - Damping acts on the true rate of `S`, so turning alone is not damped.
 //! - The source's recursion never ends where every corner of a node is pulled too hard; see [`part`].
 //!
-//! Nothing here knows nodes by more than their numbers. Eight elements are done at a time where a step needs it; what is made
+//! Nothing here knows nodes by more than their numbers. Eight or sixteen elements are done at a time where a step needs it; what is made
 //! anew only where the topology changes is done one by one, in f64 where digits need it.
 
 pub mod collide;

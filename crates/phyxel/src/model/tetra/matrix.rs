@@ -109,7 +109,7 @@ impl Matrix {
         *is_rough = NOISE * f64::from(Real::EPSILON) * stiffness > pattern.calm * TOLERANCE * mass;
     }
 
-    /// The matrix times moves of nodes, all by row.
+    /// What is to be done to multiply the matrix with moves of nodes, all by row: tasks fill sums, which `gather` adds up.
     ///
     /// Stiffness is multiplied with how nodes move beside each other, so that none is left by rounding for a body that moves as a whole.
     pub fn tasks<'a>(&'a self, moves: &'a [[f32; 4]], sums: &'a mut [[f32; 4]]) -> impl Iterator<Item = Task<'a>> {
