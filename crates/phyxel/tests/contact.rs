@@ -138,6 +138,29 @@ fn nothing_passes_through_a_thin_plate_at_any_speed() {
 }
 
 #[test]
+fn a_moving_obstacle_makes_steps_short_only_for_what_it_may_touch_and_does_not_carry() {
+    let steps = |gap: f32, own: f32| {
+        let around = Settings { gravity: Vec3::ZERO, max_step: 1.0, frame_rate: 50.0, ..Settings::default() };
+        let mut world = World::new(around).unwrap();
+        world.add_material(matter()).unwrap();
+        let mut new = body("block", block([3, 3, 3], SPACING), settings(ShapeMode::Rigid, [1, 1, 1]));
+        new.velocity = Vec3::X * own;
+        world.add_body(new).unwrap();
+        // Its face is this far from the outermost particles, and it goes 0.2 m in a frame.
+        let pose = |x: f32| Pose { at: Vec3::X * (x - 0.5 - gap - 1.5 * SPACING), ..Pose::default() };
+        let mut pusher = Obstacle::new("pusher", Geometry::Box { size: Vec3::ONE }, pose(0.0));
+        pusher.keys = vec![Key { time: 0.0, pose: pose(0.0) }, Key { time: 1.0, pose: pose(10.0) }];
+        world.add_obstacle(pusher).unwrap();
+        world.advance_frame().unwrap().steps
+    };
+    // A quarter of its way is the radius of a particle. It comes to the block after half of it, which it carries from then on.
+    assert!(steps(0.1, 0.0) > 2, "it comes to the block within the frame");
+    assert!(steps(0.1, -5.0) > 1, "the block comes to it, too");
+    assert_eq!(steps(1.0, 0.0), 1, "it is too far away");
+    assert_eq!(steps(0.0, 10.0), 1, "the block moves along with it");
+}
+
+#[test]
 fn a_body_does_not_pass_through_a_thin_body() {
     for speed in [5.0, 50.0] {
         let mut world = space(matter());

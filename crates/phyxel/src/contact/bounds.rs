@@ -75,6 +75,13 @@ impl BodyBounds {
         corners.length().min(self.speed + other.speed)
     }
 
+    /// Bound for how fast something with these velocities moves beside a particle, or moves at all if that is slower, m/s.
+    pub fn fastest_beside(&self, velocities: [Vec3; 2]) -> Real {
+        let beside = |velocity: Vec3| (self.fastest - velocity).abs().max((velocity - self.slowest).abs()).length();
+        let speed = |velocity: Vec3| beside(velocity).min(velocity.length());
+        velocities.into_iter().map(speed).fold(0.0, Real::max)
+    }
+
     /// Whether two boxes, each widened, overlap.
     pub fn overlaps(&self, other: &Self, margin: Real) -> bool {
         let margin = Vec3::splat(margin);

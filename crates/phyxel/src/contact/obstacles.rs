@@ -1,11 +1,11 @@
 //! Particles against obstacles.
 
-use super::bounds::BLOCK;
+use super::bounds::{BLOCK, BodyBounds};
 use super::pace;
 use super::presses::Press;
 use super::work::{friction_warms, matter};
 use crate::Real;
-use crate::body::Pose;
+use crate::body::{Body, Pose};
 use crate::collider::{Collider, Nearness};
 use crate::material::Friction;
 use crate::model::ModelKind;
@@ -73,6 +73,13 @@ impl Moving<'_> {
         if self.still { Vec3::ZERO } else { (self.end.point(self.start.local_point(point)) - point) / dt }
     }
 
+    /// Whether it may come within reach of the box between two corners during a step.
+    fn is_near(&self, min: Vec3, max: Vec3, reach: Real, dt: Real) -> bool {
+        let (centre, half) = (0.5 * (min + max), 0.5 * (max - min).length());
+        let speed = self.velocity_at(centre, dt).length() + turn_speed(self, half, dt);
+        self.nearness(centre, half + reach + speed * dt).is_some()
+    }
+
     /// Nearness in the world's frame, at the start of the step.
     fn nearness(&self, point: Vec3, reach: Real) -> Option<Nearness> {
         if self.upright {
@@ -110,9 +117,9 @@ impl<'a> Walls<'a> {
     }
 }
 
-impl NearWalls<'_> {
+impl<'a> NearWalls<'a> {
     /// Calls `look` with each surface within reach of a point, its velocity (m/s) and the obstacle that it is of.
-    pub fn visit(&self, point: Vec3, reach: Real, mut look: impl FnMut(Nearness, Vec3, &Obstacle)) {
+    pub fn visit(&self, point: Vec3, reach: Real, mut look: impl FnMut(Nearness, Vec3, &'a Obstacle)) {
         for obstacle in &self.obstacles {
             if let Some(near) = obstacle.nearness(point, reach) {
                 look(near, obstacle.velocity_at(point, self.dt), obstacle.obstacle);
@@ -145,21 +152,33 @@ fn moving_obstacles<'a>(
         .collect()
 }
 
-/// Fastest point of any obstacle near bodies during the next `dt`, m/s.
+/// The fastest that a moving obstacle comes closer to what it may touch within a step, or moves at all if that is slower, m/s.
+///
+/// What moves along with it, or is far from it, needs no shorter steps.
 pub(crate) fn fastest_obstacle(world: &World, time: f64, dt: Real) -> Real {
     let context = StepContext { dt, time, gravity: Vec3::ZERO };
+    let obstacles = moving_obstacles(&world.obstacles, &world.scratch.colliders, &context);
     let mut fastest: Real = 0.0;
-    for obstacle in
-        moving_obstacles(&world.obstacles, &world.scratch.colliders, &context).iter().filter(|obstacle| !obstacle.still)
-    {
-        for bounds in &world.scratch.bounds {
-            for corner in [bounds.min, bounds.max] {
-                let speed = obstacle.velocity_at(corner, dt).length();
-                fastest = fastest.max(if speed.is_finite() { speed } else { 0.0 });
+    for obstacle in obstacles.iter().filter(|obstacle| !obstacle.still) {
+        for (body, bounds) in world.bodies.iter().zip(&world.scratch.bounds) {
+            let speed = bounds.fastest_beside([bounds.min, bounds.max].map(|corner| obstacle.velocity_at(corner, dt)));
+            if speed > fastest && speed.is_finite() && may_touch(world, obstacle, (body, bounds), dt) {
+                fastest = speed;
             }
         }
     }
     fastest
+}
+
+/// Whether any particle of a body may touch an obstacle within a step.
+fn may_touch(world: &World, obstacle: &Moving, (body, bounds): (&Body, &BodyBounds), dt: Real) -> bool {
+    let (range, reach) = (body.range(), reach_of(bounds, bounds.speed * dt));
+    let is_near = |min: Vec3, max: Vec3| obstacle.is_near(min, max, reach, dt);
+    // Particles of a block may lie far apart, and then its box says little.
+    bounds.blocks.iter().enumerate().filter(|(_, block)| is_near(block.min, block.max)).any(|(number, _)| {
+        let start = range.start + number * BLOCK;
+        world.particles.position[start..(start + BLOCK).min(range.end)].iter().any(|&x| is_near(x, x))
+    })
 }
 
 /// All particles that are at an obstacle or reach one within the step, in the order of particles.
@@ -182,12 +201,8 @@ fn touches_of_body(world: &World, body: usize, obstacles: &[Moving], context: &S
         velocities[part].iter().map(|v| v.length_squared()).fold(0.0, Real::max)
     });
     let path = fastest.into_iter().fold(0.0, Real::max).sqrt() * context.dt;
-    let reach = bounds.radius * (1.0 + WATCHED.max(WETTED)) + path;
-    let is_near = |obstacle: &Moving, min: Vec3, max: Vec3| {
-        let (centre, half) = (0.5 * (min + max), 0.5 * (max - min).length());
-        let speed = obstacle.velocity_at(centre, context.dt).length() + turn_speed(obstacle, half, context.dt);
-        obstacle.nearness(centre, half + reach + speed * context.dt).is_some()
-    };
+    let reach = reach_of(bounds, path);
+    let is_near = |obstacle: &Moving, min: Vec3, max: Vec3| obstacle.is_near(min, max, reach, context.dt);
     let near: Vec<&Moving> = obstacles.iter().filter(|obstacle| is_near(obstacle, bounds.min, bounds.max)).collect();
     let blocks = if near.is_empty() { 0 } else { bounds.blocks.len() };
     let found = parallel::map_ranges(blocks, GRAIN / BLOCK, |part| {
@@ -206,6 +221,11 @@ fn touches_of_body(world: &World, body: usize, obstacles: &[Moving], context: &S
         found
     });
     found.concat()
+}
+
+/// How far from a particle of a body an obstacle counts, if the particle goes so far during a step, m.
+fn reach_of(bounds: &BodyBounds, path: Real) -> Real {
+    bounds.radius * (1.0 + WATCHED.max(WETTED)) + path
 }
 
 /// Upper bound for the difference of an obstacle's velocity between two points this far apart, m/s.
