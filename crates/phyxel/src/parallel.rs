@@ -70,6 +70,11 @@ impl Drop for Done {
     }
 }
 
+/// Does both, at once where there are threads for it.
+pub fn both(one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+    rayon::join(one, other);
+}
+
 /// Calls `work(first_index, chunk)` for each chunk of `grain` items.
 pub fn for_each_chunk<T: Send>(items: &mut [T], grain: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     let grain = grain.max(1);

@@ -64,7 +64,7 @@ pub(super) struct Equations<M, G> {
     /// Multiplies a guide, which is symmetric, positive and about the inverse of the matrix.
     pub guide: G,
     pub groups: Groups,
-    /// What was left before the guess was found, by group; nothing without.
+    /// What there was besides, by group, before the guess was found or in earlier searches for the same; nothing without.
     pub before: Vec<f64>,
     /// What may be left whatever there was, by group.
     pub least: Vec<f64>,
@@ -72,9 +72,16 @@ pub(super) struct Equations<M, G> {
     pub tolerance: f64,
 }
 
+/// What a search took.
+pub(super) struct Solved {
+    pub rounds: u32,
+    /// What there was at most, in this search or in those before it, by group.
+    pub most: Vec<f64>,
+}
+
 impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M, G> {
-    /// Betters a guess, of which `left` is left of the right side, until it solves them. Returns how many rounds it takes.
-    pub fn solve(mut self, mut left: Vec<Vec3>, solution: &mut [Vec3]) -> u32 {
+    /// Betters a guess, of which `left` is left of the right side, until it solves them.
+    pub fn solve(mut self, mut left: Vec<Vec3>, solution: &mut [Vec3]) -> Solved {
         let (count, groups) = (solution.len(), self.groups);
         let mut product = vec![Vec3::ZERO; count];
         let mut better = vec![Vec3::ZERO; count];
@@ -82,14 +89,10 @@ impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M
         let mut way = better.clone();
         let mut sizes = groups.dots(&left, &better);
         let known = |of: &[f64], group: usize| of.get(group).copied().unwrap_or(0.0);
-        let wanted: Vec<f64> = sizes
-            .iter()
-            .enumerate()
-            .map(|(group, size)| {
-                let most = size.max(known(&self.before, group));
-                (self.tolerance * self.tolerance * most).max(known(&self.least, group))
-            })
-            .collect();
+        let most: Vec<f64> = (0..).zip(&sizes).map(|(group, size)| size.max(known(&self.before, group))).collect();
+        let part = self.tolerance * self.tolerance;
+        let wanted: Vec<f64> =
+            (0..).zip(&most).map(|(group, most)| (part * most).max(known(&self.least, group))).collect();
         let mut goes_on: Vec<bool> =
             sizes.iter().zip(&wanted).map(|(size, wanted)| size > wanted && size.is_finite()).collect();
         let mut rounds = 0;
@@ -121,7 +124,7 @@ impl<M: FnMut(&[Vec3], &mut [Vec3]), G: FnMut(&[Vec3], &mut [Vec3])> Equations<M
                 *goes_on &= sizes[group] > wanted[group] && sizes[group].is_finite();
             }
         }
-        rounds
+        Solved { rounds, most }
     }
 }
 

@@ -66,7 +66,7 @@ impl Field {
         };
         let (groups, before, least) = (Groups::ONE, Vec::new(), Vec::new());
         let equations = Equations { multiply, guide, groups, before, least, tolerance: TOLERANCE };
-        let rounds = equations.solve(left, &mut solution);
+        let rounds = equations.solve(left, &mut solution).rounds;
         (solution, rounds)
     }
 

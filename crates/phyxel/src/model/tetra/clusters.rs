@@ -7,6 +7,7 @@
 use super::holds::Hold;
 use super::matrix::Matrix;
 use super::pattern::{Cluster, longest_axis};
+use super::touches::Touches;
 use super::walls::Freedom;
 use crate::Real;
 use crate::parallel;
@@ -20,14 +21,19 @@ use std::ops::Range;
 const GRAIN: usize = 512;
 /// Clusters per task.
 const CLUSTERS: usize = 16;
+/// Touches per task.
+const TOUCHES: usize = 256;
 /// Unknowns of a cluster.
 const SIX: usize = 6;
+
 /// About the inverse of the matrix of a system of bodies, whose rows follow each other.
 pub(super) struct Guide<'a> {
-    parts: Vec<Part<'a>>,
-    /// Where the unknowns of each cluster are among those of all.
-    places: Vec<usize>,
-    factor: Factor,
+    parts: &'a [Part<'a>],
+    small: &'a Small,
+    /// How nodes may move, by row.
+    freedom: &'a [Freedom],
+    /// Of the blocks on the diagonal, by row.
+    inverses: Vec<Mat3A>,
 }
 
 /// A body of it.
@@ -36,11 +42,6 @@ pub(super) struct Part<'a> {
     rows: Range<usize>,
     /// First of its clusters among all.
     first_cluster: usize,
-    /// How nodes may move, and how with their clusters, by row.
-    freedom: &'a [Freedom],
-    rigid: &'a [Freedom],
-    /// Of the blocks on the diagonal, by row.
-    inverses: Vec<Mat3A>,
     layout: &'a Layout,
 }
 
@@ -67,50 +68,52 @@ impl Layout {
     }
 }
 
+/// The small system of clusters of a search.
+///
+/// One of an earlier search would not do: what has begun to slide since would hardly be seen to be pushed.
+pub(super) struct Small {
+    /// How nodes move with their clusters, by row.
+    rigid: Vec<Freedom>,
+    /// Where the unknowns of each cluster are among those of all.
+    places: Vec<usize>,
+    factor: Factor,
+}
+
+/// Bodies of a system: for each its matrix, rows among all and how its clusters lie.
+pub(super) fn parts_of<'a>(bodies: impl Iterator<Item = (&'a Matrix, Range<usize>, &'a Layout)>) -> Vec<Part<'a>> {
+    let mut first_cluster = 0;
+    let part = |(matrix, rows, layout): (&'a Matrix, Range<usize>, &'a Layout)| {
+        let part = Part { matrix, rows, first_cluster, layout };
+        first_cluster += layout.middles.len();
+        part
+    };
+    bodies.map(part).collect()
+}
+
 /// What clusters feel of each other without touches: the same for all searches of a step in which nodes may move so with them.
 pub(super) struct Seeing {
     rigid: Vec<Freedom>,
-    /// By the places of clusters.
     pairs: Vec<Pair>,
 }
 
-impl<'a> Guide<'a> {
-    /// Of bodies: for each its matrix, rows among all and how its clusters lie; of how nodes may move, and how with their clusters;
-    /// and of touches between rows. What was seen in the last search of the step counts again if nothing has changed.
-    pub fn new(
-        bodies: Vec<(&'a Matrix, Range<usize>, &'a Layout)>,
-        [freedom, rigid]: [&'a [Freedom]; 2],
-        holds: &[Hold],
-        seeing: &mut Option<Seeing>,
-    ) -> Self {
-        let mut extra: BTreeMap<usize, Mat3A> = BTreeMap::new();
-        for (row, own) in holds.iter().flat_map(Hold::own) {
-            *extra.entry(row).or_insert(Mat3A::ZERO) += own;
-        }
-        let mut middles = Vec::new();
-        let parts = bodies.into_iter().map(|(matrix, rows, layout)| {
-            let (freedom, rigid) = (&freedom[rows.clone()], &rigid[rows.clone()]);
-            let mut inverses = layout.inverses.clone();
-            for (row, extra) in extra.range(rows.clone()).map(|(row, extra)| (row - rows.start, extra)) {
-                inverses[row] = (matrix.diagonal[row] + *extra).inverse();
-            }
-            let first_cluster = middles.len();
-            middles.extend_from_slice(&layout.middles);
-            Part { matrix, rows, first_cluster, freedom, rigid, inverses, layout }
-        });
-        let parts = parts.collect();
-        let mut guide = Self { parts, places: in_line(&middles), factor: Factor::default() };
-        let known = seeing.take().filter(|known| known.rigid == rigid);
-        let known = seeing.insert(known.unwrap_or_else(|| Seeing { rigid: rigid.to_vec(), pairs: guide.see() }));
-        guide.factor = guide.factorize(&known.pairs, holds);
-        guide
+impl Small {
+    /// Of how nodes move with their clusters, and of touches. What was seen in the last search counts again if nodes move so still.
+    pub fn new(parts: &[Part], rigid: Vec<Freedom>, touches: &Touches, seeing: &mut Option<Seeing>) -> Self {
+        let middles: Vec<Vec3> = parts.iter().flat_map(|part| part.layout.middles.iter().copied()).collect();
+        let mut small = Self { rigid, places: in_line(&middles), factor: Factor::default() };
+        let known = seeing.take().filter(|known| known.rigid == small.rigid);
+        let known =
+            seeing.insert(known.unwrap_or_else(|| Seeing { rigid: small.rigid.clone(), pairs: small.see(parts) }));
+        let touching = small.see_touches(parts, &touches.holds);
+        small.factor = factorize(|| known.pairs.iter().chain(&touching), middles.len());
+        small
     }
 
-    /// Pairs of clusters of bodies, by the places of the later and the earlier, and what each feels of the other.
-    fn see(&self) -> Vec<Pair> {
-        let own = self.parts.iter().flat_map(|part| {
+    /// Pairs of clusters of bodies, and what each feels of the other.
+    fn see(&self, parts: &[Part]) -> Vec<Pair> {
+        let own = parts.iter().flat_map(|part| {
             let clusters = &part.matrix.pattern.clusters;
-            let pairs = parallel::map(clusters.len(), 1, |number| part.seen_by(number));
+            let pairs = parallel::map(clusters.len(), 1, |number| part.seen_by(number, &self.rigid[part.rows.clone()]));
             let place = |number: usize| self.places[part.first_cluster + number];
             pairs.into_iter().enumerate().flat_map(move |(number, pairs)| {
                 pairs.into_iter().map(move |(other, seen)| seen.between(place(number), place(other)))
@@ -119,68 +122,95 @@ impl<'a> Guide<'a> {
         own.collect()
     }
 
-    fn factorize(&self, own: &[Pair], holds: &[Hold]) -> Factor {
-        let mut pairs = Vec::new();
-        for hold in holds {
-            let ends = hold.nodes.map(|row| self.end_of(row));
-            let count = hold.count();
-            for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
-                let [row, column] = [&ends[a], &ends[b]];
-                if row.place < column.place {
-                    continue;
+    /// Pairs of clusters that touches are between, and what each feels of the other.
+    fn see_touches(&self, parts: &[Part], holds: &[Hold]) -> Vec<Pair> {
+        let found = parallel::map_ranges(holds.len(), TOUCHES, |range| {
+            let mut seen: BTreeMap<[usize; 2], Seen> = BTreeMap::new();
+            for hold in &holds[range] {
+                let count = hold.count();
+                let ends: [End; 4] = std::array::from_fn(|k| self.end_of(parts, hold.nodes[k.min(count - 1)]));
+                for (row, column) in (0..count).flat_map(|row| (0..count).map(move |column| (row, column))) {
+                    let [a, b] = [&ends[row], &ends[column]];
+                    if a.place >= b.place {
+                        let block = a.freedom.both(&hold.block(row, column), &b.freedom);
+                        seen.entry([a.place, b.place]).or_insert(Seen::NOTHING).add(a.arm, &block, b.arm);
+                    }
                 }
-                let mut seen = Seen::NOTHING;
-                seen.add(row.arm, &row.freedom.both(&hold.block(a, b), &column.freedom), column.arm);
-                pairs.push(seen.between(row.place, column.place));
             }
-        }
-        let mut firsts: Vec<usize> = (0..self.places.len()).collect();
-        let pairs = || own.iter().chain(&pairs);
-        pairs().for_each(|pair| firsts[pair.row] = firsts[pair.row].min(pair.column));
-        let widths = firsts.iter().zip(1..).map(|(first, end)| SIX * (end - first));
-        let mut rows: Vec<[Vec<f64>; SIX]> =
-            widths.map(|width| std::array::from_fn(|i| vec![0.0; width - SIX + 1 + i])).collect();
-        for &Pair { row, column, ref seen } in pairs() {
-            let start = SIX * (column - firsts[row]);
-            for (i, row) in rows[row].iter_mut().enumerate() {
-                row[start..].iter_mut().take(SIX).enumerate().for_each(|(j, sum)| *sum += seen.at(i, j));
-            }
-        }
-        let firsts = firsts.into_iter().flat_map(|first| [SIX * first; SIX]);
-        Factor::new(Level::detect(), firsts.collect(), rows.into_iter().flatten().collect())
+            seen
+        });
+        found.into_iter().flatten().map(|([row, column], seen)| Pair { row, column, seen }).collect()
     }
 
     /// Where a row is.
-    fn end_of(&self, row: usize) -> End {
-        let part = &self.parts[self.parts.partition_point(|part| part.rows.end <= row)];
+    fn end_of(&self, parts: &[Part], row: usize) -> End {
+        let part = &parts[parts.partition_point(|part| part.rows.end <= row)];
         let own = row - part.rows.start;
         let cluster = part.first_cluster + part.matrix.pattern.cluster_of[own] as usize;
-        End { place: self.places[cluster], arm: part.layout.arms[own], freedom: part.rigid[own] }
+        End { place: self.places[cluster], arm: part.layout.arms[own], freedom: self.rigid[row] }
+    }
+}
+
+/// Factorises the system of so many clusters.
+fn factorize<'a, I: Iterator<Item = &'a Pair>>(pairs: impl Fn() -> I, count: usize) -> Factor {
+    let mut firsts: Vec<usize> = (0..count).collect();
+    pairs().for_each(|pair| firsts[pair.row] = firsts[pair.row].min(pair.column));
+    let widths = firsts.iter().zip(1..).map(|(first, end)| SIX * (end - first));
+    let mut rows: Vec<[Vec<f64>; SIX]> =
+        widths.map(|width| std::array::from_fn(|i| vec![0.0; width - SIX + 1 + i])).collect();
+    for &Pair { row, column, ref seen } in pairs() {
+        let start = SIX * (column - firsts[row]);
+        for (row, seen) in rows[row].iter_mut().zip(seen.rows()) {
+            row[start..].iter_mut().zip(seen).for_each(|(sum, seen)| *sum += f64::from(seen));
+        }
+    }
+    let firsts = firsts.into_iter().flat_map(|first| [SIX * first; SIX]);
+    Factor::new(Level::detect(), firsts.collect(), rows.into_iter().flatten().collect())
+}
+
+impl<'a> Guide<'a> {
+    /// Of bodies, their small system, how nodes may move, and touches.
+    pub fn new(parts: &'a [Part<'a>], small: &'a Small, freedom: &'a [Freedom], touches: &Touches) -> Self {
+        let mut inverses = Vec::with_capacity(freedom.len());
+        for part in parts {
+            inverses.extend_from_slice(&part.layout.inverses);
+            for (row, own) in touches.own(part.rows.clone()) {
+                inverses[row] = (part.matrix.diagonal[row - part.rows.start] + own).inverse();
+            }
+        }
+        Self { parts, small, freedom, inverses }
     }
 
     /// Multiplies the guide.
     pub fn multiply(&self, left: &[Vec3], better: &mut [Vec3]) {
+        let Small { rigid, places, factor } = self.small;
         let clusters =
             self.parts.iter().flat_map(|part| (0..part.matrix.pattern.clusters.len()).map(move |k| (part, k)));
         let clusters: Vec<(&Part, usize)> = clusters.collect();
-        let pushes = parallel::map(clusters.len(), CLUSTERS, |k| {
-            let (part, number) = clusters[k];
-            part.push_on(number, &left[part.rows.clone()])
-        });
-        let mut moves = vec![[0.0; SIX]; self.places.len()];
-        self.places.iter().zip(pushes).for_each(|(&place, push)| moves[place] = push);
-        self.factor.solve(Level::detect(), moves.as_flattened_mut());
-        let mut tasks = Vec::new();
-        let mut rest = better;
-        for part in &self.parts {
+        let pushes = parallel::map(clusters.len(), CLUSTERS, |k| clusters[k].0.push_on(clusters[k].1, rigid, left));
+        let mut moves = vec![[0.0; SIX]; places.len()];
+        places.iter().zip(pushes).for_each(|(&place, push)| moves[place] = push);
+        // One thread has to do the small system alone; others do single nodes meanwhile.
+        parallel::both(
+            || factor.solve(Level::detect(), moves.as_flattened_mut()),
+            || parallel::for_each_chunk(better, GRAIN, |first, better| self.alone(left, first, better)),
+        );
+        let (mut tasks, mut rest) = (Vec::new(), better);
+        for part in self.parts {
             let own;
             (own, rest) = std::mem::take(&mut rest).split_at_mut(part.rows.len());
-            tasks.extend(own.chunks_mut(GRAIN).enumerate().map(|(k, better)| (part, GRAIN * k, better)));
+            tasks.extend(own.chunks_mut(GRAIN).enumerate().map(|(k, own)| (part, GRAIN * k, own)));
         }
         parallel::for_each_item(tasks, |(part, first, better)| {
-            let places = &self.places[part.first_cluster..];
-            part.follow((&moves, places), &left[part.rows.clone()], first, better);
+            part.follow((&moves, &places[part.first_cluster..]), &rigid[part.rows.clone()], first, better);
         });
+    }
+
+    /// Moves nodes from a row on, each alone.
+    fn alone(&self, left: &[Vec3], first: usize, better: &mut [Vec3]) {
+        for (row, better) in (first..).zip(better) {
+            *better = self.freedom[row].of((self.inverses[row] * Vec3A::from(left[row])).into());
+        }
     }
 }
 
@@ -193,8 +223,8 @@ struct End {
 }
 
 impl Part<'_> {
-    /// What a cluster feels of those up to itself that it shares elements with, by their numbers.
-    fn seen_by(&self, number: usize) -> Vec<(usize, Seen)> {
+    /// What a cluster feels of those up to itself that it shares elements with, by their numbers; of how nodes of the body move with their clusters.
+    fn seen_by(&self, number: usize, rigid: &[Freedom]) -> Vec<(usize, Seen)> {
         let pattern = &self.matrix.pattern;
         let Cluster { rows, first } = pattern.clusters[number].clone();
         let mut beside = vec![None; number - first + 1];
@@ -202,12 +232,12 @@ impl Part<'_> {
         for row in rows {
             own.add(
                 self.layout.arms[row],
-                &self.rigid[row].both(&self.matrix.diagonal[row], &self.rigid[row]),
+                &rigid[row].both(&self.matrix.diagonal[row], &rigid[row]),
                 self.layout.arms[row],
             );
             for k in pattern.row(row) {
                 let column = pattern.columns[k] as usize;
-                let block = self.rigid[row].both(&self.matrix.edges[k], &self.rigid[column]);
+                let block = rigid[row].both(&self.matrix.edges[k], &rigid[column]);
                 let seen = &mut beside[pattern.cluster_of[column] as usize - first];
                 seen.get_or_insert(Seen::NOTHING).add(self.layout.arms[row], &block, self.layout.arms[column]);
             }
@@ -221,24 +251,29 @@ impl Part<'_> {
     }
 
     /// What is left for the moves and turns of a cluster.
-    fn push_on(&self, number: usize, left: &[Vec3]) -> [Real; SIX] {
+    fn push_on(&self, number: usize, rigid: &[Freedom], left: &[Vec3]) -> [Real; SIX] {
+        let (rigid, left) = (&rigid[self.rows.clone()], &left[self.rows.clone()]);
         let (mut push, mut twist) = (Vec3A::ZERO, Vec3A::ZERO);
         for row in self.matrix.pattern.clusters[number].rows.clone() {
-            let left = Vec3A::from(self.rigid[row].of(left[row]));
+            let left = Vec3A::from(rigid[row].of(left[row]));
             push += left;
             twist += self.layout.arms[row].cross(left);
         }
         [push.x, push.y, push.z, twist.x, twist.y, twist.z]
     }
 
-    /// Moves nodes from a row on with their clusters, of which it is told where they are among moves, and each alone.
-    fn follow(&self, (moves, places): (&[[Real; SIX]], &[usize]), left: &[Vec3], first: usize, better: &mut [Vec3]) {
+    /// Moves nodes of the body from a row on with their clusters, of which it is told where they are among moves.
+    fn follow(
+        &self,
+        (moves, places): (&[[Real; SIX]], &[usize]),
+        rigid: &[Freedom],
+        first: usize,
+        better: &mut [Vec3],
+    ) {
         for (row, better) in (first..).zip(better) {
             let own = &moves[places[self.matrix.pattern.cluster_of[row] as usize]];
             let [shift, turn] = [0, 3].map(|k| Vec3A::from_slice(&own[k..k + 3]));
-            let alone = Vec3::from(self.inverses[row] * Vec3A::from(left[row]));
-            let together = self.rigid[row].of((shift + turn.cross(self.layout.arms[row])).into());
-            *better = self.freedom[row].of(alone) + together;
+            *better += rigid[row].of((shift + turn.cross(self.layout.arms[row])).into());
         }
     }
 }
@@ -322,14 +357,15 @@ impl Seen {
         }
     }
 
-    fn at(&self, row: usize, column: usize) -> f64 {
-        let block = match (row < 3, column < 3) {
-            (true, true) => &self.move_move,
-            (true, false) => &self.move_turn,
-            (false, true) => &self.turn_move,
-            (false, false) => &self.turn_turn,
-        };
-        f64::from(block.col(column % 3)[row % 3])
+    /// What the first feels of the moves and turns of the other, row by row.
+    fn rows(&self) -> [[Real; SIX]; SIX] {
+        let upper = (self.move_move.transpose(), self.move_turn.transpose());
+        let lower = (self.turn_move.transpose(), self.turn_turn.transpose());
+        std::array::from_fn(|i| {
+            let (left, right) = if i < 3 { upper } else { lower };
+            let ([a, b, c], [d, e, f]) = (left.col(i % 3).to_array(), right.col(i % 3).to_array());
+            [a, b, c, d, e, f]
+        })
     }
 }
 
@@ -355,7 +391,7 @@ mod tests {
         for (i, j) in (0..SIX).flat_map(|i| (0..SIX).map(move |j| (i, j))) {
             let work = moved(row, i).dot(block * moved(column, j));
             // A few products of order 1 in f32.
-            assert!((seen.at(i, j) - f64::from(work)).abs() < 1e-6, "{i}, {j}");
+            assert!((seen.rows()[i][j] - work).abs() < 1e-6, "{i}, {j}");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::implicit::Member;
 use super::matrix::Matrix;
 use super::net::Net;
 use super::rigid::{Own, Rigid, slow_down};
-use super::walls::Wall;
+use super::walls::{Surroundings, Wall};
 use crate::particles::Particles;
 use glam::{DMat3, DQuat, DVec3, Vec3, Vec4};
 use phyxel_laws::elastic::VOIGT;
@@ -78,11 +78,12 @@ impl Crumb {
         stops.filter_map(|(own, stop)| stop.map(|(_, given)| (own.node, given.as_vec3())))
     }
 
-    /// Takes in walls that nodes would go into which are at none; whether there are any.
-    fn add(&mut self, walls: &[Option<Wall>]) -> bool {
+    /// Takes in walls, by node, that nodes would go into which are at none; whether there are any.
+    fn add(&mut self, walls: &[(usize, Wall)]) -> bool {
+        let wall_of = |node: usize| Some(walls[walls.binary_search_by_key(&node, |(node, _)| *node).ok()?].1);
         let mut any = false;
         for (own, stop) in self.owns.iter().zip(&mut self.stops).filter(|(_, stop)| stop.is_none()) {
-            *stop = walls[own.node].map(|wall| (wall, DVec3::ZERO));
+            *stop = wall_of(own.node).map(|wall| (wall, DVec3::ZERO));
             any |= stop.is_some();
         }
         any
@@ -150,7 +151,7 @@ impl Net {
         &self,
         parts: impl Iterator<Item = (&'a Member<'a>, &'a Matrix, Range<usize>)>,
         start: &[Vec3],
-        find_walls: impl Fn(&[Vec3], bool) -> Vec<Option<Wall>>,
+        around: &mut Surroundings,
     ) -> Vec<Crumb> {
         let mut crumbs = Vec::new();
         for (member, matrix, nodes) in parts {
@@ -161,7 +162,7 @@ impl Net {
         for _ in 0..if crumbs.is_empty() { 0 } else { LOOKS } {
             let of_crumbs = crumbs.iter().flat_map(Crumb::velocities);
             of_crumbs.for_each(|(node, velocity)| velocities[node] = velocity);
-            let walls = find_walls(&velocities, false);
+            let walls = around.find_walls(&velocities, false);
             let mut is_done = true;
             for crumb in &mut crumbs {
                 if crumb.add(&walls) {

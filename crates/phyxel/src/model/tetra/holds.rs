@@ -201,12 +201,6 @@ impl Hold {
         }
     }
 
-    /// Momentum that its nodes are given at these velocities, by their numbers.
-    pub fn pushes(&self, velocities: &[Vec3]) -> impl Iterator<Item = (usize, Vec3)> {
-        let (push, parts) = (self.push(velocities), self.parts);
-        self.nodes.into_iter().take(self.count()).zip(parts).map(move |(node, part)| (node, push * part))
-    }
-
     /// What energy rises by for each part of a way that is gone along these moves, beside that at its start, after a part of it, J.
     pub fn slope(&self, (velocities, moves): (&[Vec3], &[Vec3]), part: Real) -> Real {
         let (start, way) = (self.relative_at(velocities), self.relative(|k| moves[self.nodes[k]]));
@@ -255,7 +249,7 @@ impl Hold {
     pub fn freedom(&self) -> Freedom {
         match self.grip {
             _ if self.is_open => Freedom::Free,
-            Grip::Slides(_) if self.slide != Vec3::ZERO => Freedom::Along(self.normal.into()),
+            Grip::Slides(_) if self.slide != Vec3::ZERO => Freedom::Along(self.normal),
             Grip::Slides(_) | Grip::Sticks => Freedom::Held,
         }
     }
@@ -270,13 +264,17 @@ impl Hold {
         self.firm = self.hard;
     }
 
-    /// What its nodes resist these moves with, by their numbers, kg m/s.
-    pub fn resists(&self, moves: &[Vec3]) -> impl Iterator<Item = (usize, Vec3)> {
+    /// What it resists these moves with, of which each node feels its part, kg m/s.
+    pub fn resistance(&self, moves: &[Vec3]) -> Vec3 {
         let relative = self.relative(|k| moves[self.nodes[k]]);
         let along = self.normal * relative.dot(self.normal);
         let across = relative - along;
-        let push = along * self.firm() + (across - self.slide * across.dot(self.slide)) * self.rough();
-        self.nodes.into_iter().take(self.count()).zip(self.parts).map(move |(node, part)| (node, push * part))
+        along * self.firm() + (across - self.slide * across.dot(self.slide)) * self.rough()
+    }
+
+    /// The parts of what it gives that its nodes feel.
+    pub fn parts(&self) -> [Real; 4] {
+        self.parts
     }
 
     /// What the node at a place resists moves of that at another with, kg.
@@ -286,11 +284,6 @@ impl Hold {
         let across = Mat3A::from_diagonal(Vec3::splat(rough)) - square(self.slide.into()) * rough;
         let both = square(self.normal.into()) * (firm - rough) + across;
         both * (self.parts[row] * self.parts[column])
-    }
-
-    /// What each node resists its own moves with, by their numbers, kg.
-    pub fn own(&self) -> impl Iterator<Item = (usize, Mat3A)> {
-        (0..self.count()).map(|k| (self.nodes[k], self.block(k, k)))
     }
 
     fn firm(&self) -> Real {

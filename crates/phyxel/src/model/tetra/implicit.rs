@@ -5,7 +5,7 @@
 //! which each touch adds a firm resistance.
 
 use super::body::Tetras;
-use super::clusters::{Guide, Layout, Seeing};
+use super::clusters::{Guide, Layout, Seeing, Small, parts_of};
 use super::couples::Couples;
 use super::crumbs::Crumb;
 use super::holds::{By, Hold, weights};
@@ -14,10 +14,11 @@ use super::net::{GRAIN, Matters, Net};
 use super::pattern::Pattern;
 use super::rigid::{Own, Rigid, slow_down};
 use super::stops::Stops;
-use super::walls::{Freedom, Wall};
+use super::touches::Touches;
+use super::walls::{Freedom, Surroundings};
 use crate::Real;
 use crate::model::Parts;
-use crate::model::gradients::{Equations, Groups, TOLERANCE};
+use crate::model::gradients::{Equations, Groups, Solved, TOLERANCE};
 use crate::parallel;
 use crate::particles::Flags;
 use glam::{DVec3, Vec3, Vec4};
@@ -35,6 +36,8 @@ const TOUCHING: f64 = 1e-3;
 const ENOUGH: f64 = 0.1;
 /// Rows of matrices per task.
 const ROWS: usize = 512;
+/// Touches per task.
+const TOUCHES: usize = 256;
 /// How often a way is halved to find where energy is least.
 const HALVES: u32 = 12;
 
@@ -109,9 +112,11 @@ struct System<'a> {
     weights: Vec<Real>,
     masses: Vec<Real>,
     right: Vec<Vec3>,
-    /// Velocities that the search begins with, and what is left of the right side then.
+    /// Velocities that the search begins with, and what is left of the right side then, by row.
     first: Vec<Vec3>,
     first_left: Vec<Vec3>,
+    /// Those that are no crumbs.
+    pieces: Vec<Piece>,
     /// Nodes of pieces that do not touch each other.
     groups: Groups,
     /// Part of what there was that may be left at last.
@@ -130,6 +135,11 @@ impl System<'_> {
     /// How a node resists changes of its velocity, with what it is part of and alone, kg.
     fn resistance(&self, node: usize) -> [Real; 2] {
         [self.weights[node], self.masses[node]]
+    }
+
+    /// What nodes have, by row.
+    fn in_rows<T: Copy>(&self, of: &[T]) -> Vec<T> {
+        self.order.iter().map(|&node| of[node as usize]).collect()
     }
 
     /// Velocities are not known better than by their rounding; what that takes, J.
@@ -166,56 +176,61 @@ impl System<'_> {
     ///
     /// Nodes go straight during a step. A piece that would turn by more than half a radian would be torn wide by that, and a crumb that is struck may
     /// be faster than its own size in a step; they are slowed.
-    fn keep_momentum(&self, net: &Net, stops: &Stops, velocities: &mut [Vec3]) {
+    fn keep_momentum(&self, stops: &Stops, velocities: &mut [Vec3]) {
         let mut is_held = stops.is_held.clone();
         let mut touches = is_held.clone();
         for hold in stops.holds.iter().filter(|hold| !hold.is_open) {
             hold.nodes.iter().for_each(|&node| touches[node] = true);
             is_held[hold.nodes[0]] |= hold.by == By::Wall;
         }
+        let missing = |own: &Own, velocity: DVec3| self.right[own.node].as_dvec3() / own.weight - velocity;
         let mut touching = Vec::new();
-        for (member, matrix, nodes) in self.parts() {
-            let points = net.points_of(member.body);
-            for piece in matrix.pattern.pieces.iter().filter(|piece| !member.is_crumb(matrix, piece)) {
-                let owns: Vec<Own> = member.owns(piece, points, nodes.start).collect();
-                let missing = |own: &Own, velocity: DVec3| self.right[own.node].as_dvec3() / own.weight - velocity;
-                let is_free = !owns.iter().any(|own| touches[own.node]);
-                let mut own_velocities: Vec<DVec3> = owns.iter().map(|own| velocities[own.node].as_dvec3()).collect();
-                if is_free {
-                    let missing = owns.iter().zip(&own_velocities).map(|(own, velocity)| missing(own, *velocity));
-                    let rigid = Rigid::new(&owns, &missing.collect::<Vec<DVec3>>());
-                    owns.iter().zip(&mut own_velocities).for_each(|(own, velocity)| *velocity += rigid.at(own.place));
-                }
-                let is_slowed =
-                    !piece.iter().any(|&i| member.held(i as usize)) && slow_down(&owns, member.dt, &mut own_velocities);
+        for Piece { owns, dt, is_held } in &self.pieces {
+            let is_free = !owns.iter().any(|own| touches[own.node]);
+            let mut own_velocities: Vec<DVec3> = owns.iter().map(|own| velocities[own.node].as_dvec3()).collect();
+            if is_free {
+                let missing = owns.iter().zip(&own_velocities).map(|(own, velocity)| missing(own, *velocity));
+                let rigid = Rigid::new(owns, &missing.collect::<Vec<DVec3>>());
+                owns.iter().zip(&mut own_velocities).for_each(|(own, velocity)| *velocity += rigid.at(own.place));
+            }
+            let is_slowed = !is_held && slow_down(owns, *dt, &mut own_velocities);
+            if is_free || is_slowed {
                 owns.iter().zip(own_velocities).for_each(|(own, velocity)| velocities[own.node] = velocity.as_vec3());
-                if is_slowed {
-                    // Walls take it as a whole then.
-                    for hold in owns.iter().filter_map(|own| Some(&stops.holds[stops.walls[own.node]?])) {
-                        let shift = hold.shortfall(velocities);
-                        owns.iter().for_each(|own| velocities[own.node] += shift);
-                    }
+            }
+            if is_slowed {
+                // Walls take it as a whole then.
+                for hold in owns.iter().filter_map(|own| Some(&stops.holds[stops.walls[own.node]?])) {
+                    let shift = hold.shortfall(velocities);
+                    owns.iter().for_each(|own| velocities[own.node] += shift);
                 }
-                if !is_free {
-                    touching.extend(owns);
-                }
+            }
+            if !is_free {
+                touching.extend(owns);
             }
         }
         if !touching.iter().any(|own| is_held[own.node]) {
-            let missing = |own: &Own| self.right[own.node].as_dvec3() / own.weight - velocities[own.node].as_dvec3();
-            let missing: Vec<DVec3> = touching.iter().map(missing).collect();
-            let shift = Rigid::new(&touching, &missing).shift.as_vec3();
+            let given = touching.iter().map(|own| own.weight * missing(own, velocities[own.node].as_dvec3()));
+            let weight = touching.iter().map(|own| own.weight).sum::<f64>().max(f64::MIN_POSITIVE);
+            let shift = (given.sum::<DVec3>() / weight).as_vec3();
             touching.iter().for_each(|own| velocities[own.node] += shift);
         }
     }
+}
+
+/// Nodes of a body that hang together.
+struct Piece {
+    owns: Vec<Own>,
+    /// Length of the step, s.
+    dt: Real,
+    /// Whether any of them may not move.
+    is_held: bool,
 }
 
 impl Net {
     /// Velocities at the end of a step from where [`place`](Self::place) has put the nodes; those that are held stay as they are.
     ///
     /// Nodes that are in other members are told by `find_holds`, from how much nodes resist changes of their velocities, kg; they are pushed
-    /// out. Nodes that would go into a wall are told by `find_walls`, with true for velocities at the start of the step. (Left to contact
-    /// alone, the lightest nodes would carry the body by going far ahead of it.)
+    /// out. So are those that would go into a wall. (Left to contact alone, the lightest nodes would carry the body by going far ahead of it.)
     ///
     /// What is held has an energy with one least value, whatever touches and whatever does not, to which each search comes nearer. First, walls
     /// push as firmly as bodies do, which shows fast what touches; last, they are hard.
@@ -223,7 +238,7 @@ impl Net {
         &mut self,
         members: &[Member],
         find_holds: impl FnOnce(&[Real]) -> Vec<Hold>,
-        find_walls: impl Fn(&[Vec3], bool) -> Vec<Option<Wall>>,
+        around: &mut Surroundings,
     ) -> End {
         let matrices: Vec<Matrix> = members.iter().map(|member| self.take_matrix(member)).collect();
         let layouts = members.iter().zip(&matrices).map(|(member, matrix)| {
@@ -253,6 +268,7 @@ impl Net {
             right: all().map(|(member, i)| member.right(i)).collect(),
             first: Vec::new(),
             first_left: Vec::new(),
+            pieces: Vec::new(),
             groups: Groups::ONE,
             tolerance: TOLERANCE,
             layouts,
@@ -263,7 +279,7 @@ impl Net {
         let any_held = is_held.contains(&true);
         let mut holds = find_holds(&system.weights);
         // Crumbs are known before the others are solved for.
-        let crumbs = self.move_crumbs(system.parts(), &start, &find_walls);
+        let crumbs = self.move_crumbs(system.parts(), &start, around);
         let mut is_crumb = vec![false; count];
         let of_crumbs = || crumbs.iter().flat_map(Crumb::velocities);
         of_crumbs().for_each(|(node, _)| (is_held[node], is_crumb[node]) = (true, true));
@@ -280,7 +296,7 @@ impl Net {
         couples.average(&mut start);
         let mut stops = Stops { holds, walls: vec![None; count], is_held, are_hard: false };
         system.tolerance = if stops.any_touches() { TOUCHING } else { TOLERANCE };
-        stops.add(find_walls(&start, true), |node| system.resistance(node));
+        stops.add(around.find_walls(&start, true), |node| system.resistance(node));
         // What lies on something does not fall, nor does what is held; a guess that tears at it would have to be solved the better.
         let lies = any_held || stops.any_touches();
         let fall =
@@ -288,15 +304,16 @@ impl Net {
         let mut solution: Vec<Vec3> = start.into_iter().map(|velocity| velocity + fall).collect();
         of_crumbs().for_each(|(node, velocity)| solution[node] = velocity);
         let product = self.product(&system, &solution);
-        system.first_left = system.right.iter().zip(product).map(|(right, product)| *right - product).collect();
-        system.first = solution.clone();
-        let mut seeing = None;
-        let mut rounds = self.settle(&system, (&mut stops, &mut seeing), &find_walls, &mut solution);
-        if stops.any_touches() {
-            stops.harden();
-            rounds += self.settle(&system, (&mut stops, &mut seeing), &find_walls, &mut solution);
+        let left: Vec<Vec3> = system.right.iter().zip(product).map(|(right, product)| *right - product).collect();
+        (system.first, system.first_left) = (system.in_rows(&solution), system.in_rows(&left));
+        system.pieces = self.pieces_of(system.parts());
+        let mut search = Search { stops, seeing: None, most: Vec::new() };
+        let mut rounds = self.settle(&system, &mut search, around, &mut solution);
+        if search.stops.any_touches() {
+            search.stops.harden();
+            rounds += self.settle(&system, &mut search, around, &mut solution);
         }
-        let mut end = self.end(system, &stops, solution, rounds);
+        let mut end = self.end(system, &search.stops, solution, rounds);
         end.stops.extend(crumbs.iter().flat_map(Crumb::given));
         end
     }
@@ -305,19 +322,18 @@ impl Net {
     fn settle(
         &mut self,
         system: &System,
-        (stops, seeing): (&mut Stops, &mut Option<Seeing>),
-        find_walls: impl Fn(&[Vec3], bool) -> Vec<Option<Wall>>,
+        search: &mut Search,
+        around: &mut Surroundings,
         solution: &mut [Vec3],
     ) -> u32 {
         let mut rounds = 0;
         for _ in 0..TRIES {
-            // What stops and what does not is seen from rough velocities.
-            let is_rough = !stops.are_hard && stops.any_touches();
-            let tolerance = if is_rough { ROUGHLY } else { system.tolerance };
-            rounds += self.better(system, (stops, seeing), tolerance, solution);
+            rounds += self.better(system, search, solution);
+            let stops = &mut search.stops;
             let is_new = stops.let_go(solution, &system.groups);
             let slides = stops.slide(solution, &system.groups);
-            if !(stops.add(find_walls(solution, false), |node| system.resistance(node)) || is_new || slides) {
+            let is_stopped = stops.add(around.find_walls(solution, false), |node| system.resistance(node));
+            if !(is_new || is_stopped || slides) {
                 break;
             }
         }
@@ -342,64 +358,87 @@ impl Net {
     }
 
     /// Betters velocities of nodes that may move so until they solve a system, as far as what holds stays as it is.
-    fn better(
-        &mut self,
-        system: &System,
-        (stops, seeing): (&mut Stops, &mut Option<Seeing>),
-        tolerance: f64,
-        solution: &mut [Vec3],
-    ) -> u32 {
+    fn better(&mut self, system: &System, search: &mut Search, solution: &mut [Vec3]) -> u32 {
+        // What stops and what does not is seen from rough velocities.
+        let is_rough = !search.stops.are_hard && search.stops.any_touches();
+        let tolerance = if is_rough { ROUGHLY } else { system.tolerance };
+        let Search { stops, seeing, most } = search;
         stops.holds.iter_mut().for_each(|hold| hold.linearise(solution));
         let order = &system.order;
         let free = |node: usize| if stops.is_held[node] { Freedom::Held } else { Freedom::Free };
         let freedom: Vec<Freedom> = order.iter().map(|&node| free(node as usize)).collect();
-        let at_wall = |node: usize| stops.walls[node].map(|k| stops.holds[k].freedom()).filter(|_| stops.are_hard);
-        let rigid: Vec<Freedom> =
-            freedom.iter().zip(order).map(|(free, &node)| at_wall(node as usize).unwrap_or(*free)).collect();
         let holds = by_row(&stops.holds, order);
-        let closed: Vec<Hold> = holds.iter().filter(|hold| !hold.is_open).copied().collect();
+        let touches = Touches::new(holds.iter().filter(|hold| !hold.is_open).copied().collect(), order.len());
         let bodies = system.parts().zip(&system.layouts).map(|((_, matrix, rows), layout)| (matrix, rows, layout));
-        let guide = Guide::new(bodies.collect(), [&freedom, &rigid], &closed, seeing);
+        let bodies = parts_of(bodies);
+        let at_wall = |node: usize| stops.walls[node].map(|k| stops.holds[k].freedom()).filter(|_| stops.are_hard);
+        let rigid = freedom.iter().zip(order).map(|(free, &node)| at_wall(node as usize).unwrap_or(*free));
+        let small = Small::new(&bodies, rigid.collect(), &touches, seeing);
+        let guide = Guide::new(&bodies, &small, &freedom, &touches);
         let groups = system.groups.in_order(order);
-        let least = system.rounding(solution);
-        let in_rows = |of: &[Vec3]| -> Vec<Vec3> { order.iter().map(|&node| of[node as usize]).collect() };
-        let (mut left, start) = (in_rows(&system.first_left), in_rows(solution));
-        let done: Vec<Vec3> = start.iter().zip(in_rows(&system.first)).map(|(now, first)| *now - first).collect();
-        let mut room = Room { by_node: vec![Vec3::ZERO; order.len()], ..Room::default() };
-        let mut product = vec![Vec3::ZERO; order.len()];
-        self.multiply_all(system, &freedom, &done, &mut product, &mut room);
-        let before = groups.dots(&done, &product);
-        for (row, push) in closed.iter().flat_map(|hold| hold.pushes(&start)) {
-            left[row] += push;
-        }
-        for (row, left) in left.iter_mut().enumerate() {
-            *left = freedom[row].of(*left - product[row]);
-        }
-        let couples = Couples::new(&closed, &in_rows_of(order, &system.weights));
+        let start = system.in_rows(solution);
+        let (mut left, work) = self.find_left(system, (&freedom, &touches), &start);
+        let couples = Couples::new(&touches.holds, &system.in_rows(&system.weights));
         couples.even(&mut left);
         let first = left.clone();
         let mut change = vec![Vec3::ZERO; order.len()];
+        let mut room = Room::default();
         let multiply = |x: &[Vec3], product: &mut [Vec3]| {
-            self.multiply_all(system, &freedom, x, product, &mut room);
-            for (row, push) in closed.iter().flat_map(|hold| hold.resists(x)) {
-                product[row] += freedom[row].of(push);
-            }
+            self.multiply_all(system, (&freedom, Some(&touches)), x, product, &mut room);
             couples.even(product);
         };
         let guide = |left: &[Vec3], better: &mut [Vec3]| couples.guide(left, better, |l, b| guide.multiply(l, b));
+        // All searches with hard walls come to the same measure, those too that have little left to do.
+        let before = if stops.are_hard { larger(&work, most) } else { work };
+        let least = system.rounding(solution);
         let equations = Equations { multiply, guide, groups: groups.clone(), before, least, tolerance };
-        let rounds = equations.solve(left, &mut change);
+        let Solved { rounds, most: there_was } = equations.solve(left, &mut change);
+        *most = if stops.are_hard { there_was } else { Vec::new() };
         let mut parts = vec![1.0; groups.count()];
         if !holds.is_empty() {
-            self.multiply_all(system, &freedom, &change, &mut product, &mut room);
+            let mut product = vec![Vec3::ZERO; order.len()];
+            self.multiply_all(system, (&freedom, None), &change, &mut product, &mut room);
             let (starts, mores) = (groups.dots(&first, &change), groups.dots(&change, &product));
             parts = how_far(&holds, (&start, &change), &groups, [&starts, &mores]);
         }
         for (row, (&node, change)) in order.iter().zip(&change).enumerate() {
             solution[node as usize] += *change * parts[groups.of(row)];
         }
-        system.keep_momentum(self, stops, solution);
+        system.keep_momentum(stops, solution);
         rounds
+    }
+
+    /// What is left of the right side at these velocities, by rows, for nodes that are free so far, and the work of what has changed since the first, by
+    /// group, J.
+    fn find_left(
+        &mut self,
+        system: &System,
+        (freedom, touches): (&[Freedom], &Touches),
+        velocities: &[Vec3],
+    ) -> (Vec<Vec3>, Vec<f64>) {
+        let done: Vec<Vec3> = velocities.iter().zip(&system.first).map(|(now, first)| *now - *first).collect();
+        let mut product = vec![Vec3::ZERO; done.len()];
+        self.multiply_all(system, (freedom, None), &done, &mut product, &mut Room::default());
+        let pushes = touches.pushes(velocities);
+        let left = parallel::map(done.len(), ROWS, |row| {
+            freedom[row].of(system.first_left[row] + touches.felt_by(row, &pushes) - product[row])
+        });
+        (left, system.groups.in_order(&system.order).dots(&done, &product))
+    }
+
+    /// Pieces of bodies that are no crumbs.
+    fn pieces_of<'a>(&self, parts: impl Iterator<Item = (&'a Member<'a>, &'a Matrix, Range<usize>)>) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for (member, matrix, nodes) in parts {
+            let points = self.points_of(member.body);
+            let own = matrix.pattern.pieces.iter().filter(|piece| !member.is_crumb(matrix, piece));
+            pieces.extend(own.map(|piece| Piece {
+                owns: member.owns(piece, points, nodes.start).collect(),
+                dt: member.dt,
+                is_held: piece.iter().any(|&i| member.held(i as usize)),
+            }));
+        }
+        pieces
     }
 
     /// The matrices of all bodies times velocities, element by element.
@@ -410,30 +449,30 @@ impl Net {
             .collect()
     }
 
-    /// The matrices of all bodies times moves of nodes that are free so far, by rows.
+    /// The matrices of all bodies times moves of nodes that are free so far, by rows, and what touches resist these moves with.
     ///
     /// A matrix has no more than the digits of its diagonal, in which the inertia of a very stiff body is lost. Its elements, of which
     /// none pushes it as a whole, are asked there instead; that takes longer.
     fn multiply_all(
         &mut self,
         system: &System,
-        freedom: &[Freedom],
+        (freedom, touches): (&[Freedom], Option<&Touches>),
         moves: &[Vec3],
         product: &mut [Vec3],
         room: &mut Room,
     ) {
         let level = self.level;
-        room.moves.clear();
-        room.moves.extend(moves.iter().map(|x| [x.x, x.y, x.z, 0.0]));
         let smooth = || system.parts().filter(|(_, matrix, _)| !matrix.is_rough);
         room.sums.resize(smooth().map(|(_, matrix, _)| matrix.sums()).sum(), [0.0; 4]);
         let (mut tasks, mut rest) = (Vec::new(), &mut room.sums[..]);
         for (_, matrix, rows) in smooth() {
             let own;
             (own, rest) = std::mem::take(&mut rest).split_at_mut(matrix.sums());
-            tasks.extend(matrix.tasks(&room.moves[rows], own));
+            tasks.extend(matrix.tasks(&moves[rows], own));
         }
         parallel::for_each_item(tasks, |task| task.run(level));
+        let resist = touches.map(|touches| (touches, touches.resist(moves)));
+        let felt_by = |row: usize| resist.as_ref().map_or(Vec3::ZERO, |(touches, given)| touches.felt_by(row, given));
         let (mut tasks, mut rest, mut sums) = (Vec::new(), &mut *product, &room.sums[..]);
         for (_, matrix, rows) in system.parts() {
             let (own, own_sums);
@@ -445,15 +484,19 @@ impl Net {
             }
         }
         parallel::for_each_item(tasks, |(matrix, rows, sums, first, product)| {
-            matrix.gather(first, &freedom[rows.clone()], (&room.moves[rows], sums), product);
+            for (row, product) in (first..).zip(product) {
+                let of_body = matrix.gather(row, &moves[rows.clone()], sums);
+                let row = rows.start + row;
+                *product = freedom[row].of(of_body + felt_by(row));
+            }
         });
         for (member, matrix, rows) in system.parts().filter(|(_, matrix, _)| matrix.is_rough) {
-            let (freedom, moves, product) = (&freedom[rows.clone()], &moves[rows.clone()], &mut product[rows.clone()]);
-            let (order, by_node) = (&matrix.pattern.order, &mut room.by_node[rows]);
-            order.iter().zip(moves).for_each(|(&node, x)| by_node[node as usize] = *x);
-            let found = self.multiply((member, true), by_node);
-            for (row, product) in product.iter_mut().enumerate() {
-                *product = freedom[row].of(found[order[row] as usize]);
+            let order = &matrix.pattern.order;
+            room.by_node.resize(order.len(), Vec3::ZERO);
+            order.iter().zip(&moves[rows.clone()]).for_each(|(&node, x)| room.by_node[node as usize] = *x);
+            let found = self.multiply((member, true), &room.by_node);
+            for (row, &node) in rows.zip(order) {
+                product[row] = freedom[row].of(found[node as usize] + felt_by(row));
             }
         }
     }
@@ -499,17 +542,25 @@ fn find_groups(holds: &[Hold], piece_of: Vec<u32>, count: usize) -> Groups {
     Groups::new(piece_of.into_iter().map(|piece| numbers[roots[piece as usize] as usize]).collect(), groups)
 }
 
-/// What nodes have, by rows.
-fn in_rows_of(order: &[u32], of: &[Real]) -> Vec<Real> {
-    order.iter().map(|&node| of[node as usize]).collect()
-}
-
 /// Room for copies.
 #[derive(Default)]
 struct Room {
-    moves: Vec<[f32; 4]>,
     sums: Vec<[f32; 4]>,
     by_node: Vec<Vec3>,
+}
+
+/// What searches of a step hand on to each other.
+struct Search {
+    stops: Stops,
+    seeing: Option<Seeing>,
+    /// The most that was left of the right side when any of them began that knew hard walls, by group: what may be left at last is a part of it.
+    most: Vec<f64>,
+}
+
+/// The larger ones, where there are others.
+fn larger(these: &[f64], others: &[f64]) -> Vec<f64> {
+    let other = |k: usize| others.get(k).copied().unwrap_or(0.0);
+    these.iter().enumerate().map(|(k, one)| one.max(other(k))).collect()
 }
 
 /// Which part of a way each group has to go, so that energy falls all along it: it falls by the first of these for each part at first, and
@@ -519,7 +570,8 @@ fn how_far(holds: &[Hold], way: (&[Vec3], &[Vec3]), groups: &Groups, [falls, mor
     holds.iter().for_each(|hold| by_group[groups.of(hold.nodes[0])].push(hold));
     let part = |(group, holds): (usize, Vec<&Hold>)| {
         let slope = |part: Real| {
-            let touches: f64 = holds.iter().map(|hold| f64::from(hold.slope(way, part))).sum();
+            let touches: f64 =
+                parallel::map(holds.len(), TOUCHES, |k| f64::from(holds[k].slope(way, part))).iter().sum();
             f64::from(part) * mores[group] - falls[group] + touches
         };
         // What is not yet held as it should be says nothing of energy.

@@ -5,7 +5,6 @@
 
 use super::net::Lists;
 use super::pattern::Pattern;
-use super::walls::Freedom;
 use crate::Real;
 use crate::model::gradients::TOLERANCE;
 use crate::parallel;
@@ -112,7 +111,7 @@ impl Matrix {
     /// What is to be done to multiply the matrix with moves of nodes, all by row: tasks fill sums, which `gather` adds up.
     ///
     /// Stiffness is multiplied with how nodes move beside each other, so that none is left by rounding for a body that moves as a whole.
-    pub fn tasks<'a>(&'a self, moves: &'a [[f32; 4]], sums: &'a mut [[f32; 4]]) -> impl Iterator<Item = Task<'a>> {
+    pub fn tasks<'a>(&'a self, moves: &'a [Vec3], sums: &'a mut [[f32; 4]]) -> impl Iterator<Item = Task<'a>> {
         let mut rest = sums;
         self.weave.chunks.iter().map(move |chunk| {
             let own;
@@ -126,19 +125,11 @@ impl Matrix {
         self.weave.sums_of.numbers().len()
     }
 
-    /// Rows from one on of the product, when tasks are done, of nodes that are free so far.
-    pub fn gather(
-        &self,
-        first: usize,
-        freedom: &[Freedom],
-        (moves, sums): (&[[f32; 4]], &[[f32; 4]]),
-        product: &mut [Vec3],
-    ) {
-        for (row, product) in (first..).zip(product) {
-            let own = Vec4::from_array(moves[row]) * self.masses[row];
-            let sums = self.weave.sums_of.of(row).iter().map(|&place| Vec4::from_array(sums[place as usize]));
-            *product = freedom[row].of(sums.fold(own, |all, sum| all + sum).truncate());
-        }
+    /// A row of the product, when tasks are done.
+    pub fn gather(&self, row: usize, moves: &[Vec3], sums: &[[f32; 4]]) -> Vec3 {
+        let own = moves[row].extend(0.0) * self.masses[row];
+        let sums = self.weave.sums_of.of(row).iter().map(|&place| Vec4::from_array(sums[place as usize]));
+        sums.fold(own, |all, sum| all + sum).truncate()
     }
 }
 
@@ -195,14 +186,14 @@ impl Weave {
 pub(super) struct Task<'a> {
     matrix: &'a Matrix,
     chunk: &'a Chunk,
-    moves: &'a [[f32; 4]],
+    moves: &'a [Vec3],
     sums: &'a mut [[f32; 4]],
 }
 
 impl Task<'_> {
     pub fn run(self, level: Level) {
         let Self { matrix, chunk, moves, sums } = self;
-        let own: Vec<[f32; 4]> = chunk.rows.iter().map(|&row| moves[row as usize]).collect();
+        let own: Vec<[f32; 4]> = chunk.rows.iter().map(|&row| moves[row as usize].extend(0.0).to_array()).collect();
         sums.fill([0.0; 4]);
         let packs = chunk.packs.clone();
         pull_ends(level, &matrix.packs[packs.clone()], &matrix.weave.ends[packs], &own, sums);
@@ -247,10 +238,10 @@ mod tests {
         matrix.fill(|_, out| blocks(Level::detect(), &group, &matter, &turn, out), scale, mass);
         let order = &matrix.pattern.order;
         let moves: Vec<Vec3> = (20..31).map(scattered).collect();
-        let by_row: Vec<[f32; 4]> = order.iter().map(|&node| moves[node as usize].extend(0.0).to_array()).collect();
-        let (mut multiplied, mut sums) = (vec![Vec3::ZERO; 11], vec![[0.0; 4]; matrix.sums()]);
+        let by_row: Vec<Vec3> = order.iter().map(|&node| moves[node as usize]).collect();
+        let mut sums = vec![[0.0; 4]; matrix.sums()];
         matrix.tasks(&by_row, &mut sums).for_each(|task| task.run(Level::detect()));
-        matrix.gather(0, &[Freedom::Free; 11], (&by_row, &sums), &mut multiplied);
+        let multiplied: Vec<Vec3> = (0..11).map(|row| matrix.gather(row, &by_row, &sums)).collect();
 
         let rows: Vec<[f32; 4]> = moves.iter().map(|x| x.extend(0.0).to_array()).collect();
         let mut pulls = [[[0.0; 4]; WIDTH]; 4];

@@ -27,6 +27,7 @@ mod stops;
 mod surface;
 mod ties;
 mod together;
+mod touches;
 mod untying;
 mod walls;
 mod warmth;

@@ -19,11 +19,11 @@ pub(super) struct Stops {
 }
 
 impl Stops {
-    /// Takes in walls that nodes would go into which are at none; whether there are any. `weight` is how a node resists changes of its velocity, with
+    /// Takes in walls, by node, that nodes would go into which are at none; whether there are any. `weight` is how a node resists changes of its velocity, with
     /// what it is part of and alone, kg.
-    pub fn add(&mut self, walls: Vec<Option<Wall>>, weight: impl Fn(usize) -> [Real; 2]) -> bool {
+    pub fn add(&mut self, walls: Vec<(usize, Wall)>, weight: impl Fn(usize) -> [Real; 2]) -> bool {
         let mut any = false;
-        for (i, wall) in walls.into_iter().enumerate().filter_map(|(i, wall)| Some((i, wall?))) {
+        for (i, wall) in walls {
             let old = self.walls[i];
             if self.is_held[i] || old.is_some_and(|k| !self.holds[k].is_open || self.holds[k].keeps()) {
                 continue;

@@ -6,7 +6,7 @@ use super::holds::Hold;
 use super::implicit::{End, Member};
 use super::net::Matters;
 use super::ties::Tie;
-use super::walls::find_walls;
+use super::walls::Surroundings;
 use crate::Real;
 use crate::body::Body;
 use crate::contact::{Press, Walls, surface_of};
@@ -110,17 +110,9 @@ impl Together<'_> {
             });
             presses.iter().filter_map(hold).chain(tied).collect()
         };
-        let at_walls = |velocities: &[Vec3], is_start: bool| {
-            let mut first = 0;
-            let own = ranges.iter().flat_map(|range| {
-                let own = &velocities[first..first + range.len()];
-                first += range.len();
-                find_walls((walls, is_start), particles, range.clone(), [&before[range.clone()], own], context)
-            });
-            own.collect()
-        };
+        let mut around = Surroundings::new(walls, particles, (&ranges, before), context);
         let End { velocities: solution, pushes: given, stops, rounds } =
-            parallel::awake(|| net.solve(&members, find_holds, at_walls));
+            parallel::awake(|| net.solve(&members, find_holds, &mut around));
         drop(members);
         if !given.is_empty() {
             pushes.resize(walls.presses.len(), None);
