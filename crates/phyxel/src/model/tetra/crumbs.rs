@@ -5,10 +5,10 @@
 //! crumb moves as a whole, and is as it would be without stress.
 
 use super::body::Tetras;
-use super::implicit::Member;
 use super::matrix::Matrix;
 use super::net::Net;
 use super::rigid::{Own, Rigid, slow_down};
+use super::system::Member;
 use super::walls::{Surroundings, Wall};
 use crate::particles::Particles;
 use glam::{DMat3, DQuat, DVec3, Vec3, Vec4};

@@ -25,6 +25,7 @@ mod skin;
 mod state;
 mod stops;
 mod surface;
+mod system;
 mod ties;
 mod together;
 mod touches;

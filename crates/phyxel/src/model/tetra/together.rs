@@ -3,8 +3,9 @@
 use super::Derived;
 use super::body::Tetras;
 use super::holds::Hold;
-use super::implicit::{End, Member};
+use super::implicit::End;
 use super::net::Matters;
+use super::system::Member;
 use super::ties::Tie;
 use super::walls::Surroundings;
 use crate::Real;
