@@ -93,6 +93,7 @@ pub(super) fn parts_of<'a>(bodies: impl Iterator<Item = (&'a Matrix, Range<usize
 /// What clusters feel of each other without touches: the same for all searches of a step in which nodes may move so with them.
 pub(super) struct Seeing {
     rigid: Vec<Freedom>,
+    /// By the places of clusters.
     pairs: Vec<Pair>,
 }
 
