@@ -113,7 +113,7 @@ pub fn is_stable(c: &[[Real; 6]; 6]) -> bool {
 
 /// A symmetric matrix from its six numbers.
 #[inline(always)]
-pub fn full<L: Numbers>(s: [L; 6]) -> Matrix<L> {
+pub fn full<L: Copy>(s: [L; 6]) -> Matrix<L> {
     [[s[0], s[5], s[4]], [s[5], s[1], s[3]], [s[4], s[3], s[2]]]
 }
 

@@ -38,7 +38,7 @@ pub use heat::{capacity_share, conductances};
 pub use net::{Census, Change, FACES, Net, Refusal, Surface, Tangle};
 pub use parting::{Held, Strength, constraint_force, part, part_by_faces};
 pub use plastic::yield_eight;
-pub use stiffness::{Blocks, Edges, blocks, product, pull_ends, stretch_product};
+pub use stiffness::{Edges, Modes, corner_vectors, product, pull_ends, stretch_product};
 pub use subdivide::{Fine, Flaw, Layers, Scheme, Sheet, Weights, refine};
 
 use crate::lanes::WIDTH;

@@ -7,15 +7,69 @@
 use super::force::{
     load_gradients, slope, spread, stiff_volume, stretch_rate, transposed, turn_inverse, without_torque,
 };
-use super::{CornerVectors, EDGES, Group, Matter};
-use crate::elastic::{VOIGT, full, product as multiplied, symmetric_product};
+use super::{CornerVectors, Group, Matter};
+use crate::Real;
+use crate::elastic::{Hooke, Matrix, SCALE, full, product as multiplied, symmetric_product};
 use crate::lanes::{Eight, Lanes, WIDTH, at_every_level};
 use crate::matching::{load_turns, rotation_matrix};
+use glam::Mat3A;
 use std::slice::{from_mut, from_ref};
 
-/// A matrix for each of the [`EDGES`] of eight elements, edge by edge and then element by element, N/m: three columns, each with a 0
-/// as its fourth number.
-pub type Blocks = [[[[f32; 4]; 3]; WIDTH]; 6];
+/// How the blocks of `K` beside the diagonal follow from vectors of corners, which [`corner_vectors`] finds.
+///
+/// A block is what the first of two corners feels of moves of the second. It is linear in `sum a b^T` over modes, of vectors `a` of the first and
+/// `b` of the second, so that elements which share an edge are added up before it is made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Modes {
+    /// One, in which vectors are gradients.
+    Isotropic {
+        /// Lame's first constant, Pa.
+        lambda: Real,
+        /// Shear modulus, Pa.
+        mu: Real,
+    },
+    /// Six: energy is half of the sum of squares of `S : e` over these `S`, Pa^0.5, and vectors are `S` times gradients.
+    Anisotropic(Box<[Matrix<Real>; 6]>),
+}
+
+impl Modes {
+    /// Of a law.
+    pub fn new(hooke: &Hooke) -> Self {
+        if let &Hooke::Isotropic { lambda, mu } = hooke {
+            return Self::Isotropic { lambda, mu };
+        }
+        // Shears stand twice in a matrix.
+        let once = |k: usize| if k < 3 { 1.0 } else { 1.0 / SCALE[k] };
+        let numbers = |row: [f64; 6]| std::array::from_fn(|k| (row[k] * once(k)) as Real);
+        Self::Anisotropic(Box::new(hooke.root().map(|row| full(numbers(row)))))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Isotropic { .. } => 1,
+            Self::Anisotropic(modes) => modes.len(),
+        }
+    }
+
+    /// A block, N/m, from the sum over modes of products of vectors.
+    pub fn block(&self, sum: &Mat3A) -> Mat3A {
+        match *self {
+            Self::Isotropic { lambda, mu } => {
+                let trace = sum.x_axis.x + sum.y_axis.y + sum.z_axis.z;
+                *sum * lambda + (sum.transpose() + Mat3A::from_diagonal(glam::Vec3::splat(trace))) * mu
+            }
+            Self::Anisotropic(_) => *sum,
+        }
+    }
+
+    fn tensor(&self, mode: usize) -> Option<&Matrix<Real>> {
+        match self {
+            Self::Isotropic { .. } => None,
+            Self::Anisotropic(modes) => modes.get(mode),
+        }
+    }
+}
 
 at_every_level! {
     /// `K u` at the corners of eight elements, N, for moves `u` of nodes, m.
@@ -44,15 +98,14 @@ at_every_level! {
 }
 
 at_every_level! {
-    /// The blocks of `K` beside the diagonal: what the first corner of an edge feels of a move of the second along each axis.
-    ///
-    /// Those of the second and the first are their transposes; and a corner feels its own move as it would that of all others the
-    /// other way.
-    blocks = blocks_eight [] [] (
+    /// The vectors of the corners of eight elements in one of the [`Modes`] of their law, turned as elements are and times the root of their
+    /// volume.
+    corner_vectors = corner_vectors_eight [] [] (
         group: &Group,
-        matter: &Matter,
+        modes: &Modes,
+        mode: usize,
         turn: &[Eight; 4],
-        out: &mut Blocks,
+        out: &mut CornerVectors,
     )
 }
 
@@ -149,39 +202,31 @@ fn stretch_product_eight<L: Lanes>(
 }
 
 #[inline(always)]
-fn blocks_eight<L: Lanes>(group: &Group, matter: &Matter, turn: &[Eight; 4], out: &mut Blocks) {
+fn corner_vectors_eight<L: Lanes>(
+    group: &Group,
+    modes: &Modes,
+    mode: usize,
+    turn: &[Eight; 4],
+    out: &mut CornerVectors,
+) {
     let g = load_gradients::<L>(from_ref(group));
-    let r = rotation_matrix(load_turns::<L>(from_ref(turn)));
-    let scale = stiff_volume::<L>(from_ref(group));
-    let mut first = [L::zero(); 3];
-    for c in 0..3 {
-        first[c] = L::zero() - (g[0][c] + g[1][c] + g[2][c]);
-    }
-    let all = [first, g[0], g[1], g[2]];
-    for second in 1..4 {
-        for axis in 0..3 {
-            // The stress of a move of the second corner along the axis, in the element's frame.
-            let mut strain = [L::zero(); 6];
-            for k in 0..6 {
-                let (i, j) = VOIGT[k];
-                strain[k] = L::splat(0.5) * (r[axis][i] * all[second][j] + r[axis][j] * all[second][i]);
-            }
-            let h = multiplied(&r, &full(matter.hooke.stress(strain)));
-            for edge in 0..6 {
-                if EDGES[edge].1 == second {
-                    let g = all[EDGES[edge].0];
-                    let mut pull = [L::zero(); 4];
-                    for i in 0..3 {
-                        pull[i] = scale * (h[i][0] * g[0] + h[i][1] * g[1] + h[i][2] * g[2]);
-                    }
-                    let rows = L::rows4(pull);
-                    for lane in 0..WIDTH {
-                        out[edge][lane][axis] = rows[lane];
-                    }
-                }
+    let mut r = rotation_matrix(load_turns::<L>(from_ref(turn)));
+    if let Some(tensor) = modes.tensor(mode) {
+        let mut lanes = [[L::zero(); 3]; 3];
+        for i in 0..3 {
+            for j in 0..3 {
+                lanes[i][j] = L::splat(tensor[i][j]);
             }
         }
+        r = multiplied(&r, &lanes);
     }
+    let scale = stiff_volume::<L>(from_ref(group)).sqrt();
+    for a in 0..3 {
+        for b in 0..3 {
+            r[a][b] = scale * r[a][b];
+        }
+    }
+    spread(&r, &g, from_mut(out));
 }
 
 #[cfg(test)]

@@ -39,9 +39,10 @@ fn every_level_gives_the_same_bits() {
                 let (mut out, mut turn, mut work) = (Exerted::default(), STILL, [0.0; 8]);
                 exert_one::<true>(level, &group, matter, [&nodes, &velocities], &mut turn, &mut out);
                 energy(level, &group, matter, &nodes, &turn, &mut work);
-                let (mut moved, mut beside) = (out.forces, [[[[0.0; 4]; 3]; 8]; 6]);
+                let (mut moved, modes) = (out.forces, Modes::new(&matter.hooke));
+                let mut vectors = vec![[[[0.0; 4]; 8]; 4]; modes.count()];
                 product(level, &group, matter, &turn, &velocities, &mut moved);
-                blocks(level, &group, matter, &turn, &mut beside);
+                (0..).zip(&mut vectors).for_each(|(mode, out)| corner_vectors(level, &group, &modes, mode, &turn, out));
                 // Bits, so that no number is ever equal to itself by being none.
                 let bits = |x: f32| {
                     assert!(x.is_finite());
@@ -50,7 +51,7 @@ fn every_level_gives_the_same_bits() {
                 let mut all: Vec<u32> = turn.iter().chain(&out.note.elastic).flatten().map(|x| bits(*x)).collect();
                 all.extend(out.note.lost.iter().chain(&work).map(|x| bits(*x)));
                 all.extend(out.forces.iter().chain(&moved).flatten().flatten().map(|x| bits(*x)));
-                all.extend(beside.as_flattened().as_flattened().as_flattened().iter().map(|x| bits(*x)));
+                all.extend(vectors.as_flattened().as_flattened().as_flattened().iter().map(|x| bits(*x)));
                 results.push(all);
             }
             assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "seed {seed}");
@@ -364,25 +365,28 @@ fn the_stiffness_product_is_how_forces_change_and_its_blocks_are_in_it() {
     for matter in all_laws().into_iter().take(2) {
         let (_, turn) = eights.exert(&matter, true);
         let group = eights.group(true);
-        let mut beside = [[[[0.0; 4]; 3]; 8]; 6];
-        blocks(Level::detect(), &group, &matter, &turn, &mut beside);
+        let modes = Modes::new(&matter.hooke);
+        let mut vectors = vec![[[[0.0; 4]; 8]; 4]; modes.count()];
+        for (mode, out) in vectors.iter_mut().enumerate() {
+            corner_vectors(Level::detect(), &group, &modes, mode, &turn, out);
+        }
+        // What the first corner feels of moves of the second.
+        let block = |[first, second]: [usize; 2], lane: usize| {
+            let of = |mode: &CornerVectors, corner: usize| Vec3A::from_slice(&mode[corner][lane][..3]);
+            let product = |a: Vec3A, b: Vec3A| Mat3A::from_cols(a * b.x, a * b.y, a * b.z);
+            modes.block(&vectors.iter().map(|mode| product(of(mode, first), of(mode, second))).sum())
+        };
         for corner in 0..4 {
             for axis in 0..3 {
                 let mut moves = vec![[0.0; 4]; 32];
                 (0..8).for_each(|lane| moves[4 * lane + corner][axis] = 1.0);
                 let mut column = [[[0.0; 4]; 8]; 4];
                 product(Level::detect(), &group, &matter, &turn, &moves, &mut column);
-                for (edge, (first, second)) in EDGES.into_iter().enumerate() {
-                    for (lane, i) in (0..8).flat_map(|lane| (0..3).map(move |i| (lane, i))) {
-                        let block = beside[edge][lane];
-                        // Sums of a few products of order 1 in f32.
-                        let same = |one: f32, two: f32| assert!((one - two).abs() < 1e-6, "{one} {two}");
-                        if corner == second {
-                            same(column[first][lane][i], block[axis][i]);
-                        } else if corner == first {
-                            same(column[second][lane][i], block[i][axis]);
-                        }
-                    }
+                for (first, lane) in (0..4).flat_map(|first| (0..8).map(move |lane| (first, lane))) {
+                    let expected = block([first, corner], lane).col(axis);
+                    // Sums of a few products of order 1 in f32.
+                    let off = (Vec3A::from_slice(&column[first][lane][..3]) - expected).length();
+                    assert!(off < 2e-6, "{off}");
                 }
             }
         }

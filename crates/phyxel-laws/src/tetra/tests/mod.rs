@@ -12,7 +12,7 @@ use crate::Real;
 use crate::elastic::Hooke;
 use crate::lanes::{Eight, Level};
 use crate::random::tests::Stream;
-use glam::{DVec3, Mat3, Quat, Vec3};
+use glam::{DVec3, Mat3, Mat3A, Quat, Vec3, Vec3A};
 use std::slice::{from_mut, from_ref};
 
 /// Corners of a regular element with edges of length 1.

@@ -20,7 +20,7 @@ use crate::model::gradients::{Equations, Groups, Solved, TOLERANCE};
 use crate::parallel;
 use glam::{Vec3, Vec4};
 use phyxel_laws::lanes::WIDTH;
-use phyxel_laws::tetra::{Blocks, blocks};
+use phyxel_laws::tetra::{CornerVectors, Modes, corner_vectors};
 use std::ops::Range;
 
 /// How often velocities are looked for with walls and other bodies at most.
@@ -325,13 +325,14 @@ impl Net {
         let mut matrix = self.matrices[*body].take().unwrap_or_else(|| {
             let own = |element: &[u32; 4]| element.map(|node| node.wrapping_sub(first));
             let elements: Vec<[u32; 4]> = tetras.elements.iter().map(own).collect();
-            Matrix::new(Pattern::new(member.rest, &elements), tetras.rest.len())
+            Matrix::new(Pattern::new(member.rest, &elements))
         });
-        let find = |pack: usize, out: &mut Blocks| {
+        let modes = Modes::new(&matters.matter.hooke);
+        let find = |[mode, pack]: [usize; 2], out: &mut CornerVectors| {
             let group = self.group(*body, tetras, matters.states, pack);
-            blocks(self.level, &group, matters.matter, &tetras.turns[pack], out);
+            corner_vectors(self.level, &group, &modes, mode, &tetras.turns[pack], out);
         };
-        matrix.fill(find, member.stiff(), |node| member.heavy() * member.masses[node]);
+        matrix.fill((&modes, tetras.rest.len()), find, member.stiff(), |node| member.heavy() * member.masses[node]);
         matrix
     }
 }

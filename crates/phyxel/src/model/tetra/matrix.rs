@@ -10,7 +10,7 @@ use crate::model::gradients::TOLERANCE;
 use crate::parallel;
 use glam::{Mat3A, Vec3, Vec3A, Vec4};
 use phyxel_laws::lanes::{Level, WIDTH};
-use phyxel_laws::tetra::{Blocks, Edges, pull_ends};
+use phyxel_laws::tetra::{CornerVectors, Edges, Modes, pull_ends};
 use std::ops::Range;
 
 /// Rows per task.
@@ -27,8 +27,8 @@ const NOISE: f64 = 0.15;
 #[derive(Clone, Debug)]
 pub(super) struct Matrix {
     pub pattern: Pattern,
-    /// Of the edges of elements, by pack.
-    elements: Vec<Blocks>,
+    /// Of the corners of elements, by mode and pack.
+    vectors: Vec<CornerVectors>,
     /// Blocks beside the diagonal: those of edges between nodes, by the edges of the pattern.
     pub edges: Vec<Mat3A>,
     /// The same eight at a time.
@@ -42,11 +42,11 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// Nothing, with room for the blocks of so many packs of elements.
-    pub fn new(pattern: Pattern, packs: usize) -> Self {
+    /// Nothing yet.
+    pub fn new(pattern: Pattern) -> Self {
         let weave = Weave::new(&pattern);
         Self {
-            elements: vec![[[[[0.0; 4]; 3]; WIDTH]; 6]; packs],
+            vectors: Vec::new(),
             edges: vec![Mat3A::ZERO; pattern.edge_count()],
             packs: vec![[[[0.0; WIDTH]; 3]; 3]; weave.ends.len()],
             weave,
@@ -57,30 +57,33 @@ impl Matrix {
         }
     }
 
-    /// Puts it together from the blocks of packs of elements, which `find` finds, times `scale`, and from masses of nodes.
+    /// Puts it together from vectors of the corners of so many packs of elements, which `find` finds by mode and pack, times `scale`, and from
+    /// masses of nodes.
     pub fn fill(
         &mut self,
-        find: impl Fn(usize, &mut Blocks) + Sync,
+        (modes, count): (&Modes, usize),
+        find: impl Fn([usize; 2], &mut CornerVectors) + Sync,
         scale: Real,
         mass_of: impl Fn(usize) -> Real + Sync,
     ) {
-        let Self { pattern, elements, edges, packs, weave, diagonal, masses, is_rough } = self;
-        parallel::for_each_chunk(elements, PACKS, |first, elements| {
-            (first..).zip(elements).for_each(|(pack, blocks)| find(pack, blocks));
+        let Self { pattern, vectors, edges, packs, weave, diagonal, masses, is_rough } = self;
+        vectors.resize(modes.count() * count, [[[0.0; 4]; WIDTH]; 4]);
+        parallel::for_each_chunk(vectors, PACKS, |first, vectors| {
+            (first..).zip(vectors).for_each(|(k, vectors)| find([k / count, k % count], vectors));
         });
-        let elements = elements.as_flattened().as_flattened();
-        let sum = |places: &[u32]| {
-            let [mut x, mut y, mut z] = [Vec4::ZERO; 3];
-            for &place in places {
-                let [a, b, c] = elements[place as usize].map(Vec4::from_array);
-                (x, y, z) = (x + a, y + b, z + c);
-            }
-            Mat3A::from_cols(Vec3A::from_vec4(x), Vec3A::from_vec4(y), Vec3A::from_vec4(z))
-        };
+        let vectors = &*vectors;
         parallel::for_each_chunk(edges, GRAIN, |first, edges| {
             for (edge, block) in (first..).zip(edges) {
-                let (straight, turned) = pattern.parts(edge);
-                *block = (sum(straight) + sum(turned).transpose()) * scale;
+                let [mut x, mut y, mut z] = [Vec4::ZERO; 3];
+                for mode in vectors.chunks(count.max(1)) {
+                    let vectors = mode.as_flattened().as_flattened();
+                    for both in pattern.parts(edge) {
+                        let [a, b] = both.map(|place| Vec4::from_array(vectors[place as usize]));
+                        (x, y, z) = (x + a * b.x, y + a * b.y, z + a * b.z);
+                    }
+                }
+                let sum = Mat3A::from_cols(Vec3A::from_vec4(x), Vec3A::from_vec4(y), Vec3A::from_vec4(z));
+                *block = modes.block(&sum) * scale;
             }
         });
         let edges = &*edges;
@@ -205,7 +208,7 @@ mod tests {
     use super::*;
     use glam::Quat;
     use phyxel_laws::elastic::Hooke;
-    use phyxel_laws::tetra::{Element, Group, Matter, Rest, blocks, product};
+    use phyxel_laws::tetra::{Element, Group, Matter, Rest, corner_vectors, product};
 
     /// Numbers between -1 and 1 without an order.
     fn scattered(k: usize) -> Vec3 {
@@ -234,8 +237,12 @@ mod tests {
         let matter = Matter { hooke: Hooke::isotropic(1.0, 0.3), damping: 0.0 };
 
         let (scale, mass) = (0.7, |node: usize| 1.0 + 0.1 * node as f32);
-        let mut matrix = Matrix::new(Pattern::new(&nodes, &elements), 1);
-        matrix.fill(|_, out| blocks(Level::detect(), &group, &matter, &turn, out), scale, mass);
+        let mut matrix = Matrix::new(Pattern::new(&nodes, &elements));
+        let modes = Modes::new(&matter.hooke);
+        let find = |[mode, _]: [usize; 2], out: &mut CornerVectors| {
+            corner_vectors(Level::detect(), &group, &modes, mode, &turn, out);
+        };
+        matrix.fill((&modes, 1), find, scale, mass);
         let order = &matrix.pattern.order;
         let moves: Vec<Vec3> = (20..31).map(scattered).collect();
         let by_row: Vec<Vec3> = order.iter().map(|&node| moves[node as usize]).collect();

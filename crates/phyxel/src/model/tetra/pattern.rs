@@ -26,10 +26,10 @@ pub(super) struct Pattern {
     /// Edges of each row to and from others, in ascending order of these, and whether they come from there.
     all_start: Vec<u32>,
     all_edges: Vec<(u32, bool)>,
-    /// By edge, first of its parts, and first of those that are to be transposed.
-    parts_start: Vec<[u32; 2]>,
-    /// Edges of elements, as places by pack (48), edge (8) and lane.
-    parts: Vec<u32>,
+    /// First of the parts of each edge.
+    parts_start: Vec<u32>,
+    /// Corners of elements at the later and the earlier row of an edge, as places by pack (32), corner (8) and lane.
+    parts: Vec<[u32; 2]>,
     pub clusters: Vec<Cluster>,
     /// By row.
     pub cluster_of: Vec<u32>,
@@ -58,29 +58,29 @@ impl Pattern {
         let pieces: Vec<Vec<u32>> = pieces.map(<[u32]>::to_vec).collect();
         let mut row_of = vec![0u32; rest.len()];
         (0..).zip(&order).for_each(|(row, &node)| row_of[node as usize] = row);
-        // The rows of every edge of an element, later one first, whether it is to be transposed, and its place.
-        let mut parts: Vec<(u32, u32, bool, u32)> = Vec::with_capacity(6 * elements.len());
+        // The rows of every edge of an element, later one first, and the places of its corners there.
+        let mut parts: Vec<[u32; 4]> = Vec::with_capacity(6 * elements.len());
         for (i, element) in elements.iter().enumerate() {
-            for (edge, (a, b)) in EDGES.into_iter().enumerate() {
-                let [a, b] = [a, b].map(|corner| row_of.get(element[corner] as usize).copied());
+            for ends in EDGES {
+                let [a, b] = [ends.0, ends.1].map(|corner| {
+                    let place = (32 * (i / WIDTH) + WIDTH * corner + i % WIDTH) as u32;
+                    row_of.get(element[corner] as usize).map(|&row| (row, place))
+                });
                 let (Some(a), Some(b)) = (a, b) else { continue };
-                let place = (48 * (i / WIDTH) + WIDTH * edge + i % WIDTH) as u32;
-                parts.push((a.max(b), a.min(b), a < b, place));
+                let (later, earlier) = (a.max(b), a.min(b));
+                parts.push([later.0, earlier.0, later.1, earlier.1]);
             }
         }
         parts.sort_unstable();
         let mut ends: Vec<[u32; 2]> = Vec::new();
-        let mut parts_start: Vec<[u32; 2]> = Vec::new();
-        for (k, &(row, column, is_turned, _)) in (0..).zip(&parts) {
+        let mut parts_start: Vec<u32> = Vec::new();
+        for (k, &[row, column, ..]) in (0..).zip(&parts) {
             if ends.last() != Some(&[row, column]) {
                 ends.push([row, column]);
-                parts_start.push([k; 2]);
-            }
-            if let (false, Some(start)) = (is_turned, parts_start.last_mut()) {
-                start[1] = k + 1;
+                parts_start.push(k);
             }
         }
-        parts_start.push([parts.len() as u32; 2]);
+        parts_start.push(parts.len() as u32);
         let both =
             (0..).zip(&ends).flat_map(|(edge, &[row, column])| [(row, column, edge, false), (column, row, edge, true)]);
         let mut all: Vec<(u32, u32, u32, bool)> = both.collect();
@@ -98,7 +98,7 @@ impl Pattern {
             all_edges: all.into_iter().map(|(_, _, edge, is_turned)| (edge, is_turned)).collect(),
             order,
             parts_start,
-            parts: parts.into_iter().map(|(.., place)| place).collect(),
+            parts: parts.into_iter().map(|[_, _, later, earlier]| [later, earlier]).collect(),
             clusters: Vec::new(),
             cluster_of: Vec::new(),
             calm: find_calm(rest, &pieces, elements),
@@ -137,10 +137,9 @@ impl Pattern {
         self.parts_start.len() - 1
     }
 
-    /// Places of what the block of an edge is the sum of, and of what it is the sum of when transposed.
-    pub fn parts(&self, edge: usize) -> (&[u32], &[u32]) {
-        let ([start, turned], [end, _]) = (self.parts_start[edge], self.parts_start[edge + 1]);
-        (&self.parts[start as usize..turned as usize], &self.parts[turned as usize..end as usize])
+    /// Places of corners at both ends of an edge, of each element that has it.
+    pub fn parts(&self, edge: usize) -> &[[u32; 2]] {
+        &self.parts[self.parts_start[edge] as usize..self.parts_start[edge + 1] as usize]
     }
 }
 
