@@ -15,6 +15,9 @@ const CHECKS: [&str; 6] = ["film", "usd", "vtk", "ply", "glb", "bgeo"];
 /// Checks with those of `requirements-long.txt`, which are large.
 const LONG_CHECKS: [&str; 1] = ["blender"];
 
+/// The example that makes sample files.
+const SAMPLES: &str = "export_sample";
+
 /// The folders of the checks.
 struct Place {
     /// Everything that is fetched or made.
@@ -46,10 +49,12 @@ impl Place {
         self.scratch.join("samples")
     }
 
+    /// Built as part of the workspace, as the tests were: for a package alone, cargo would choose other features of crates and build them all anew.
     fn make_samples(&self) -> Result<()> {
-        let mut command = tool::cargo();
-        command.args(["run", "--quiet", "--package", "phyxel-run", "--example", "export_sample", "--"]);
-        tool::run(command.arg(self.samples()))
+        let words = ["build", "--quiet", "--workspace", "--example", SAMPLES, "--message-format", "json"];
+        let built = tool::output(tool::cargo().args(words))?;
+        let program = executable(&built).with_context(|| format!("cargo does not tell where it built {SAMPLES}"))?;
+        tool::run(Command::new(program).arg(self.samples()))
     }
 
     /// Python with the packages of a list.
@@ -125,6 +130,12 @@ impl Place {
     }
 }
 
+/// Where cargo put the last program that it tells of in these lines of JSON.
+fn executable(lines: &str) -> Option<PathBuf> {
+    let told = lines.lines().rev().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    told.into_iter().find_map(|told| Some(PathBuf::from(told["executable"].as_str()?)))
+}
+
 /// Says what was left out.
 fn tell_skipped(readers: &str, error: &anyhow::Error) {
     println!("SKIPPED: exported files were not opened with {readers}: {}", reason(&format!("{error:#}")));
@@ -187,6 +198,15 @@ mod tests {
         }
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(fillings, 2);
+    }
+
+    #[test]
+    fn a_program_that_was_built_is_found_in_what_cargo_tells() {
+        let lines = r#"{"reason":"compiler-artifact","executable":null}
+{"reason":"compiler-artifact","executable":"/build/examples/sample"}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(executable(lines), Some("/build/examples/sample".into()));
+        assert_eq!(executable("{}"), None);
     }
 
     #[test]
