@@ -17,8 +17,9 @@ fn main() {
     let trials = builtin::names().flat_map(|name| {
         [
             Trial::test(format!("{name}::comes_out_as_expected"), move || meet_expectations(name)),
-            Trial::test(format!("{name}::is_the_same_on_any_number_of_threads"), move || compare_threads(name)),
-            Trial::test(format!("{name}::is_the_same_when_resumed"), move || compare_resumed(name)),
+            Trial::test(format!("{name}::is_the_same_on_any_number_of_threads_and_when_resumed"), move || {
+                compare(name)
+            }),
         ]
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
@@ -35,45 +36,37 @@ fn meet_expectations(name: &str) -> Result<(), Failed> {
     if said.is_empty() { Ok(()) } else { Err(said.join("\n").into()) }
 }
 
-fn compare_threads(name: &str) -> Result<(), Failed> {
+/// Runs a scene at once on one thread, and in two parts, each on another number of threads. Long tests do the same on more.
+fn compare(name: &str) -> Result<(), Failed> {
     let scene = Scene::load(name, &[])?;
     let frames = short(&scene)?;
-    let hash = |threads| -> Result<String, Failed> {
-        let options = MemoryOptions { threads: Some(threads), frames: Some(frames), ..MemoryOptions::default() };
-        Ok(run_scene_in_memory(&scene, options)?.report.state_hash)
-    };
-    let alone = hash(1)?;
-    let others: &[usize] = if is_long() { &[2, 8] } else { &[8] };
-    for &threads in others {
-        require_equal(&format!("state hash on 1 and on {threads} threads"), &alone, &hash(threads)?)?;
+    let place = tempfile::tempdir()?;
+    let whole = place.path().join("whole");
+    let at_once = run_into(&scene, &whole, Claim::New, (1, frames, None))?;
+    let lines = |folder: &Path| std::fs::read_to_string(folder.join("frames.jsonl"));
+    let ways: &[[usize; 2]] = if is_long() { &[[8, 2], [1, 1], [2, 8]] } else { &[[8, 2]] };
+    for &[first, second] in ways {
+        let parted = place.path().join(format!("parted-{first}-{second}"));
+        run_into(&scene, &parted, Claim::New, (first, frames, Some(frames / 2)))?;
+        let resumed = run_into(&scene, &parted, Claim::Resume, (second, frames, None))?;
+        let way = format!("at once on 1 thread, and on {first} and then resumed on {second}");
+        require_equal_lines(&format!("frames.jsonl {way}"), &lines(&whole)?, &lines(&parted)?)?;
+        require_equal(&format!("state hash {way}"), &at_once, &resumed)?;
     }
     Ok(())
 }
 
-fn compare_resumed(name: &str) -> Result<(), Failed> {
-    let scene = Scene::load(name, &[])?;
-    let place = tempfile::tempdir()?;
-    let (whole, parted) = (place.path().join("whole"), place.path().join("parted"));
-    let frames = short(&scene)?;
-    let at_once = run_into(&scene, &whole, Claim::New, (frames, None))?;
-    run_into(&scene, &parted, Claim::New, (frames, Some(frames / 2)))?;
-    let resumed = run_into(&scene, &parted, Claim::Resume, (frames, None))?;
-    require_equal("state hash at once and resumed", &at_once, &resumed)?;
-    let lines = |folder: &Path| std::fs::read_to_string(folder.join("frames.jsonl"));
-    require_equal_lines("frames.jsonl at once and resumed", &lines(&whole)?, &lines(&parted)?)
-}
-
-/// Runs so many frames into a folder, or stops after one of them; gives the state hash.
+/// Runs so many frames into a folder on so many threads, or stops after one of them; gives the state hash.
 fn run_into(
     scene: &Scene,
     folder: &Path,
     claim: Claim,
-    (frames, stop_after): (u32, Option<u32>),
+    (threads, frames, stop_after): (usize, u32, Option<u32>),
 ) -> Result<String, Failed> {
     let stop = Arc::new(AtomicBool::new(false));
     let mut stopper = Stopper { after: stop_after, stop: Arc::clone(&stop) };
-    let options =
-        RunOptions { folder: folder.to_path_buf(), claim, frames: Some(frames), stop, ..RunOptions::default() };
+    let (folder, threads, frames) = (folder.to_path_buf(), Some(threads), Some(frames));
+    let options = RunOptions { folder, claim, frames, threads, stop, ..RunOptions::default() };
     let outcome = Run::prepare(scene, options)?.execute(&mut stopper)?;
     let expected = if stop_after.is_some() { Ending::Interrupted } else { Ending::Done };
     if outcome.ending != expected {
