@@ -215,6 +215,10 @@ mod tests {
         Vec3::new(k as f32, k as f32 + 0.3, k as f32 + 0.7).map(|x| (12.9898 * x).sin())
     }
 
+    fn crooked(k: usize) -> f32 {
+        [0.5, -0.3, 0.2, 0.4, -0.1, 0.3][k]
+    }
+
     #[test]
     fn the_matrix_times_moves_is_inertia_and_what_elements_resist_with() {
         // Eight elements in a chain of eleven nodes, each turned its own way.
@@ -234,34 +238,37 @@ mod tests {
         let turns: [Quat; WIDTH] = std::array::from_fn(|lane| Quat::from_scaled_axis(3.0 * scattered(40 + lane)));
         let turn = std::array::from_fn(|k| std::array::from_fn(|lane| turns[lane].to_array()[k]));
         let group = Group { corners: &corners, rest: &rest, state: None };
-        let matter = Matter { hooke: Hooke::isotropic(1.0, 0.3), damping: 0.0 };
-
         let (scale, mass) = (0.7, |node: usize| 1.0 + 0.1 * node as f32);
-        let mut matrix = Matrix::new(Pattern::new(&nodes, &elements));
-        let modes = Modes::new(&matter.hooke);
-        let find = |[mode, _]: [usize; 2], out: &mut CornerVectors| {
-            corner_vectors(Level::detect(), &group, &modes, mode, &turn, out);
-        };
-        matrix.fill((&modes, 1), find, scale, mass);
-        let order = &matrix.pattern.order;
-        let moves: Vec<Vec3> = (20..31).map(scattered).collect();
-        let by_row: Vec<Vec3> = order.iter().map(|&node| moves[node as usize]).collect();
-        let mut sums = vec![[0.0; 4]; matrix.sums()];
-        matrix.tasks(&by_row, &mut sums).for_each(|task| task.run(Level::detect()));
-        let multiplied: Vec<Vec3> = (0..11).map(|row| matrix.gather(row, &by_row, &sums)).collect();
+        // A law that is the same in all directions, and one that is not.
+        let crooked = std::array::from_fn(|i| std::array::from_fn(|j| crooked(i) * crooked(j) + f32::from(i == j)));
+        for hooke in [Hooke::isotropic(1.0, 0.3), Hooke::Anisotropic(crooked)] {
+            let matter = Matter { hooke, damping: 0.0 };
+            let mut matrix = Matrix::new(Pattern::new(&nodes, &elements));
+            let modes = Modes::new(&matter.hooke);
+            let find = |[mode, _]: [usize; 2], out: &mut CornerVectors| {
+                corner_vectors(Level::detect(), &group, &modes, mode, &turn, out);
+            };
+            matrix.fill((&modes, 1), find, scale, mass);
+            let order = &matrix.pattern.order;
+            let moves: Vec<Vec3> = (20..31).map(scattered).collect();
+            let by_row: Vec<Vec3> = order.iter().map(|&node| moves[node as usize]).collect();
+            let mut sums = vec![[0.0; 4]; matrix.sums()];
+            matrix.tasks(&by_row, &mut sums).for_each(|task| task.run(Level::detect()));
+            let multiplied: Vec<Vec3> = (0..11).map(|row| matrix.gather(row, &by_row, &sums)).collect();
 
-        let rows: Vec<[f32; 4]> = moves.iter().map(|x| x.extend(0.0).to_array()).collect();
-        let mut pulls = [[[0.0; 4]; WIDTH]; 4];
-        product(Level::detect(), &group, &matter, &turn, &rows, &mut pulls);
-        let mut expected: Vec<Vec3> = (0..11).map(|node| moves[node] * mass(node)).collect();
-        for (corner, lane) in (0..4).flat_map(|corner| (0..WIDTH).map(move |lane| (corner, lane))) {
-            expected[corners[corner][lane] as usize] += Vec3::from_slice(&pulls[corner][lane][..3]) * scale;
-        }
-        let largest = expected.iter().map(|x| x.length()).fold(0.0, f32::max);
-        for (row, &node) in order.iter().enumerate() {
-            // Sums of up to a hundred products of f32.
-            let off = (multiplied[row] - expected[node as usize]).length();
-            assert!(off < 1e-5 * largest, "node {node}: {off} of {largest}");
+            let rows: Vec<[f32; 4]> = moves.iter().map(|x| x.extend(0.0).to_array()).collect();
+            let mut pulls = [[[0.0; 4]; WIDTH]; 4];
+            product(Level::detect(), &group, &matter, &turn, &rows, &mut pulls);
+            let mut expected: Vec<Vec3> = (0..11).map(|node| moves[node] * mass(node)).collect();
+            for (corner, lane) in (0..4).flat_map(|corner| (0..WIDTH).map(move |lane| (corner, lane))) {
+                expected[corners[corner][lane] as usize] += Vec3::from_slice(&pulls[corner][lane][..3]) * scale;
+            }
+            let largest = expected.iter().map(|x| x.length()).fold(0.0, f32::max);
+            for (row, &node) in order.iter().enumerate() {
+                // Sums of up to a hundred products of f32.
+                let off = (multiplied[row] - expected[node as usize]).length();
+                assert!(off < 1e-5 * largest, "{hooke:?}, node {node}: {off} of {largest}");
+            }
         }
     }
 }
