@@ -303,7 +303,7 @@ impl TetraSettings {
         let tangle = net.as_ref().err().map(ToString::to_string);
         check.that(tangle.is_none(), "tetra.elements", &tangle, "tetrahedra that share faces, two at most on each")?;
         let force = self.strength_force;
-        check.that(force.is_none_or(at_least_zero), "tetra.strength_force", force, "at least 0")?;
+        check.that(force.is_none_or(positive), "tetra.strength_force", force, "positive")?;
         let stiffness = self.stiffness.as_deref();
         let stable = stiffness.is_none_or(is_stable);
         check.that(stable, "tetra.stiffness", stiffness, "symmetric, with positive eigenvalues only")?;

@@ -24,7 +24,11 @@ pub(super) fn tetrahedra(
             ));
         }
         if quality.unused > 0 {
-            warnings.push(format!("body \"{name}\": {} nodes that no tetrahedron uses were left out", quality.unused));
+            let nodes = if quality.unused == 1 { "node" } else { "nodes" };
+            warnings.push(format!(
+                "body \"{name}\": {} {nodes} of its file left out, as no tetrahedron uses them",
+                quality.unused
+            ));
         }
         let mut mesh = mesh.clone();
         mesh.positions.iter_mut().for_each(|position| *position *= body.place.scale);
@@ -45,8 +49,9 @@ fn warn_of_flaws(name: &str, Flaws { holes, crowded_edges }: Flaws) -> Vec<Strin
         ));
     }
     if crowded_edges > 0 {
+        let edges = if crowded_edges == 1 { "edge" } else { "edges" };
         warnings.push(format!(
-            "body \"{name}\": more than two triangles meet at {crowded_edges} edges of its mesh; what is inside is guessed there"
+            "body \"{name}\": more than two triangles meet at {crowded_edges} {edges} of its mesh; what is inside is guessed there"
         ));
     }
     warnings

@@ -34,23 +34,22 @@ pub(super) fn read_body(field: &Field, files: &mut Files) -> Option<BodyDescript
     let material = material.and_then(|field| field.text());
     let kind = read_model_kind(&mut reader);
     let model = read_model(&mut reader, kind, files);
-    let meshed = meshed_edge(model.as_ref());
-    let shape = read_body_shape(&mut reader, model.as_ref(), files);
+    let is_meshed = kind == Some(ModelKind::Tetra) && names_tetrahedra(field);
+    let shape = read_body_shape(&mut reader, model.as_ref(), is_meshed, files);
     let sampler = reader.field("sampler").and_then(|field| read_sampler(&field, kind));
     let place = reader.field("place").and_then(|field| read_placement(&field));
-    let spacing = match meshed {
-        Some(edge) => {
-            let usual = edge * place.as_ref().map_or(1.0, |place| place.scale);
-            Some(reader.number("spacing", Quantity::positive("m")).unwrap_or(usual))
-        }
-        None => reader.need_number("spacing", Quantity::positive("m")),
+    let scale = place.as_ref().map_or(1.0, |place| place.scale);
+    let spacing = if is_meshed {
+        reader.number("spacing", Quantity::positive("m")).or(meshed_edge(model.as_ref()).map(|edge| edge * scale))
+    } else {
+        reader.need_number("spacing", Quantity::positive("m"))
     };
     let deform = reader.items("deform").iter().map(read_deformation).collect::<Vec<_>>();
     let velocity = reader.vector("velocity", Quantity::any("m/s"));
     let spin = reader.vector("spin", Quantity::any("rad/s"));
     let temperature = reader.number("temperature", Quantity::any("temperature"));
     let radius = reader.number("radius", Quantity::positive("m"));
-    let wearer = Wearer { model: kind, spacing, is_meshed: meshed.is_some() };
+    let wearer = Wearer { model: kind, spacing, is_meshed };
     let skin = reader.field("skin").and_then(|field| read_skin(&field, &wearer, files));
     let held = reader.items("held").iter().map(|item| read_shape(item, files)).collect::<Vec<_>>();
     let self_contact = reader.flag("self_contact");
@@ -115,6 +114,11 @@ fn read_deformation(field: &Field) -> Option<Deformation> {
     Some(Deformation { axis: axis?, by: by?, amount: amount? })
 }
 
+/// Whether a body's tetrahedra come from a file, be it readable or not.
+fn names_tetrahedra(body: &Field) -> bool {
+    body.peek("tetra").is_some_and(|tetra| tetra.peek("path").is_some())
+}
+
 /// Mean length of the edges of tetrahedra from a file, m.
 fn meshed_edge(model: Option<&ModelDescription>) -> Option<f32> {
     let Some(ModelDescription::Tetra { mesh: Some(reading), .. }) = model else { return None };
@@ -122,10 +126,14 @@ fn meshed_edge(model: Option<&ModelDescription>) -> Option<f32> {
 }
 
 /// The shape of a body; a fluid that grows may have none, and tetrahedra of a file have their own.
-fn read_body_shape(reader: &mut Reader, model: Option<&ModelDescription>, files: &mut Files) -> Option<Option<Shape>> {
+fn read_body_shape(
+    reader: &mut Reader,
+    model: Option<&ModelDescription>,
+    is_meshed: bool,
+    files: &mut Files,
+) -> Option<Option<Shape>> {
     let grows =
         matches!(model, Some(ModelDescription::Crystal(settings)) if settings.phase == phyxel::particles::Phase::Fluid);
-    let is_meshed = meshed_edge(model).is_some();
     if (grows || is_meshed) && !reader.has("shape") {
         return Some(None);
     }

@@ -57,7 +57,7 @@ pub(super) fn read_tetra(field: &Field, files: &Files) -> Option<ModelDescriptio
     let stiffness = reader.field("stiffness").and_then(|field| read_stiffness(&field));
     let mass_damping = reader.number("mass_damping", Quantity::not_negative("1/s"));
     let stiffness_damping = reader.number("stiffness_damping", Quantity::not_negative("s"));
-    let strength_force = reader.number("strength_force", Quantity::not_negative("N"));
+    let strength_force = reader.number("strength_force", Quantity::positive("N"));
     let melts_into = reader.field("melts_into").and_then(|field| field.text()).map(str::to_string);
     let deviatoric = reader.flag("deviatoric");
     let integration = reader.field("integration").and_then(|field| field.choice("way to integrate", &Integration::ALL));

@@ -61,11 +61,10 @@ fn wrong_settings_of_tetrahedra_are_named() {
         ("skin = { kind = \"smooth\", levels = 0 }", ".skin.levels: is 0, but must be a whole number from 1"),
         ("skin = { kind = \"smooth\", scheme = \"bee\" }", "there is no scheme of a smooth skin \"bee\""),
         ("tetra = { strength_force = -1 }", ".tetra.strength_force: is -1, but must be"),
+        ("tetra = { strength_force = 0 }", ".tetra.strength_force: is 0, but must be"),
         ("tetra = { stiffness = [1, 2] }", ".tetra.stiffness: is a list of 2, but must be six rows"),
         ("tetra = { integration = \"leap\" }", "there is no way to integrate \"leap\""),
         ("tetra = { strenght = 3 }", "unknown key \"strenght\""),
-        ("tetra = { path = \"gone.msh\" }", "there is no file of tetrahedra `./gone.msh`"),
-        ("tetra = { path = \"gone.doc\" }", "does not end like a file of tetrahedra"),
         ("sampler = \"ccp\"", ".sampler: is given, but tetrahedra have their own way to fill a shape"),
         ("skin = { kind = \"surfels\" }", "and this body has \"tetra\"; use \"mesh\" or \"faces\""),
         ("matching = {}", ".matching: holds settings of the model \"shape\", which this body does not use"),
@@ -79,6 +78,19 @@ fn wrong_settings_of_tetrahedra_are_named() {
         "{found:?}"
     );
     assert!(problems(&scene("spacing = 0.1"))[0].contains("shape"), "a shape is missing");
+}
+
+#[test]
+fn a_file_of_tetrahedra_that_cannot_be_read_is_all_that_is_said() {
+    for (name, expected) in [
+        ("gone.msh", "there is no file of tetrahedra `./gone.msh`"),
+        ("gone.doc", "does not end like a file of tetrahedra"),
+    ] {
+        for lines in ["", "skin = { kind = \"faces\" }", "spacing = 0.1"] {
+            let found = problems(&scene(&format!("tetra = {{ path = \"{name}\" }}\n{lines}")));
+            assert!(found.len() == 1 && found[0].contains(expected), "{name}, {lines}: {found:?}");
+        }
+    }
 }
 
 #[test]
@@ -118,7 +130,7 @@ fn tetrahedra_of_a_file_are_taken_as_they_are_and_repaired_where_they_can_be() {
     let built = build(&text, folder.path());
     let warnings = built.warnings.join("\n");
     assert!(warnings.contains("body \"a\": 1 of its tetrahedra were inside out; two corners of each were swapped"));
-    assert!(warnings.contains("body \"a\": 1 nodes that no tetrahedron uses were left out"), "{warnings}");
+    assert!(warnings.contains("body \"a\": 1 node of its file left out"), "{warnings}");
     let frame = built.world.frame();
     let report = &frame.bodies[0].report;
     assert_eq!((report.particles.solid, report.tetrahedra.unwrap().count), (5, 2));

@@ -52,7 +52,7 @@ fn skins_that_tetrahedra_do_not_carry_are_refused_and_so_are_faces_of_others() {
 }
 
 #[test]
-fn damping_and_stiffness_must_make_sense() {
+fn damping_strength_and_stiffness_must_make_sense() {
     let body = |settings| block([1, 1, 1], 0.1, settings);
     let found = refused(body(TetraSettings { mass_damping: -1.0, ..TetraSettings::default() }));
     assert!(found.contains("tetra.mass_damping is -1.0, but it must be at least 0"), "{found}");
@@ -60,6 +60,13 @@ fn damping_and_stiffness_must_make_sense() {
     assert!(found.contains("tetra.stiffness_damping"), "{found}");
     let found = refused(body(TetraSettings { stiffness: Some(Box::new([[1.0; 6]; 6])), ..TetraSettings::default() }));
     assert!(found.contains("tetra.stiffness"), "{found}");
+    for force in [0.0, -1.0, f32::NAN] {
+        let found = refused(body(TetraSettings { strength_force: Some(force), ..TetraSettings::default() }));
+        assert!(
+            found.contains(&format!("tetra.strength_force is Some({force:?}), but it must be positive")),
+            "{found}"
+        );
+    }
     let mut world = space(elastic(0.0, 0.3));
     let found = world.add_body(body(TetraSettings::default())).unwrap_err().to_string();
     assert!(found.contains("material \"matter\" of the body of tetrahedra \"body\""), "{found}");
