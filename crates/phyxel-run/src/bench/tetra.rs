@@ -175,8 +175,8 @@ pub(super) fn stamp(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), B
     Ok(())
 }
 
-/// Spacing at which the bear of `teddy-arm` has some 50,000 tetrahedra, m.
-const FINE: &str = "0.0188";
+/// Spacing at which the bear of `teddy-arm` has more than 50,000 tetrahedra, m.
+const FINE: &str = "0.0184";
 
 /// Builds the bear of `teddy-arm` with finer tetrahedra.
 pub(super) fn fill(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {

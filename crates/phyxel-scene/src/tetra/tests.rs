@@ -7,7 +7,6 @@ use crate::shape::{Bounds, Placement, Shape};
 use phyxel::Real;
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// What is promised, degrees.
 const ANGLES: std::ops::RangeInclusive<f64> = 10.7..=164.8;
@@ -170,18 +169,6 @@ fn fillings_are_the_same_on_any_number_of_threads() {
     let one = on(1);
     assert!(one.as_ref().is_some_and(|filling| filling.quality.elements > 50_000));
     assert!(one == on(2) && one == on(5));
-}
-
-#[test]
-#[allow(clippy::print_stderr)]
-fn fifty_thousand_tetrahedra_take_less_than_five_seconds() -> Result<(), TetraError> {
-    // Twelve tetrahedra per cell and a little more at the surface.
-    let start = Instant::now();
-    let ball = fill(&Shape::Sphere { radius: 1.0 }, 0.1)?;
-    let taken = start.elapsed();
-    eprintln!("{taken:?}: {}", ball.quality);
-    assert!(ball.quality.elements > 50_000 && taken.as_secs_f64() < 5.0, "{taken:?}: {}", ball.quality);
-    Ok(())
 }
 
 #[test]
