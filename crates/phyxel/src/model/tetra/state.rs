@@ -13,7 +13,7 @@ use crate::parallel;
 use crate::particles::Particles;
 use crate::skin::Skin;
 use phyxel_laws::lanes::WIDTH;
-use phyxel_laws::plasticity::symmetric_norm;
+use phyxel_laws::plasticity::symmetric_norms;
 use phyxel_laws::tetra::{Note, Packs, energy, exert};
 use std::borrow::Cow;
 use std::slice::{from_mut, from_ref};
@@ -88,9 +88,10 @@ impl Derived {
             let packs = Packs { groups, turns, forces: from_mut(&mut forces), notes: from_mut(&mut note) };
             exert(net.level, packs, &part.matter, points, None);
             energy(net.level, &group, &part.matter, points, &turn, &mut energies);
-            let strain = |lane: usize| symmetric_norm(&note.elastic.map(|e| e[lane]));
+            let mut strain = [0.0; WIDTH];
+            symmetric_norms(net.level, &note.elastic, &mut strain);
             let stored: f64 = energies.iter().map(|energy| f64::from(*energy)).sum();
-            (std::array::from_fn::<Real, WIDTH, _>(strain), stored)
+            (strain, stored)
         });
         let run = net.runs[number].particles.clone();
         strains[run.clone()].fill(0.0);
