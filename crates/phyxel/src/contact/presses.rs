@@ -19,6 +19,8 @@ use phyxel_laws::tetra::collide::{ANYWHERE, Bodies, Collider, Contact};
 
 /// Elements per task.
 const GRAIN: usize = 512;
+/// Nodes that are inside of others per task.
+const NODES: usize = 32;
 
 /// A node of tetrahedra that is inside of others.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +94,10 @@ fn press(world: &World, collider: &mut Collider) -> Option<Vec<Press>> {
         collider.find_inside(&bodies, range, &mut found);
         found
     });
-    let contacts = collider.resolve(&bodies, &mut found.concat());
+    let count = collider.take(&bodies, found.concat());
+    let ways = parallel::map_ranges(count, NODES, |range| collider.find_ways(&bodies, range)).concat();
+    collider.hand_on(&bodies, ways);
+    let contacts = parallel::map_ranges(count, NODES, |range| collider.find_contacts(&bodies, range)).concat();
     let press = |contact: &Contact| {
         let element = stock.elements[contact.face as usize / 4];
         Press {

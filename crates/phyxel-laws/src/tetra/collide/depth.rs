@@ -10,7 +10,7 @@ const NONE: u32 = u32::MAX;
 
 /// A way out of a body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub struct Way {
     depth: f64,
     normal: DVec3,
     /// A face near its end.
@@ -63,37 +63,35 @@ pub(super) struct Depths {
     /// Edges from nodes that are inside something, in order.
     edges: Vec<[u32; 2]>,
     /// What was found for each node and body inside.
-    records: Vec<Option<Way>>,
-    /// Those of one round.
-    fresh: Vec<(u32, Way)>,
+    ways: Vec<Option<Way>>,
 }
 
 impl Depths {
     /// What was found last, for each node and body inside.
-    pub fn records(&self) -> &[Option<Way>] {
-        &self.records
+    pub fn ways(&self) -> &[Option<Way>] {
+        &self.ways
     }
 
-    /// Finds the way out for all nodes inside bodies, which are given in the order of nodes, then bodies. `size` is that of elements,
-    /// m.
-    pub fn find(&mut self, bodies: &Bodies, inside: &[Inside], size: Real) {
-        self.find_edges(bodies, inside);
-        self.sort_faces(bodies, inside, size);
-        self.records.clear();
-        for one in inside {
-            let way = self.way_by_edges(bodies, one, inside);
-            self.records.push(way);
+    /// Makes ready for nodes inside bodies, which are given in the order of nodes, then bodies. `size` is that of elements, m.
+    pub fn prepare(&mut self, bodies: &Bodies, inside: &[Inside], size: Real) {
+        self.ways.clear();
+        if !inside.is_empty() {
+            self.find_edges(bodies, inside);
+            self.sort_faces(bodies, inside, size);
         }
+    }
+
+    /// Takes the ways of those that edges tell, and finds those of others from their neighbours, ring by ring.
+    pub fn hand_on(&mut self, bodies: &Bodies, inside: &[Inside], ways: Vec<Option<Way>>) {
+        self.ways = ways;
         loop {
-            self.fresh.clear();
-            for (k, one) in inside.iter().enumerate().filter(|(k, _)| self.records[*k].is_none()) {
-                let way = self.way_by_neighbours(bodies, one, inside);
-                self.fresh.extend(way.map(|way| (k as u32, way)));
-            }
-            if self.fresh.is_empty() {
+            let unknown = inside.iter().enumerate().filter(|(k, _)| self.ways[*k].is_none());
+            let fresh = unknown.filter_map(|(k, one)| Some((k, self.way_by_neighbours(bodies, one, inside)?)));
+            let fresh: Vec<(usize, Way)> = fresh.collect();
+            if fresh.is_empty() {
                 return;
             }
-            self.fresh.iter().for_each(|(k, way)| self.records[*k as usize] = Some(*way));
+            fresh.into_iter().for_each(|(k, way)| self.ways[k] = Some(way));
         }
     }
 
@@ -145,7 +143,7 @@ impl Depths {
     }
 
     /// The way out of a node with neighbours outside: the mean over where edges to these leave the body.
-    fn way_by_edges(&self, bodies: &Bodies, one: &Inside, inside: &[Inside]) -> Option<Way> {
+    pub fn way_by_edges(&self, bodies: &Bodies, one: &Inside, inside: &[Inside]) -> Option<Way> {
         let mut mean = Mean::default();
         let from = bodies.place(one.node);
         for other in self.neighbours(one.node).filter(|&other| self.record(other, one.body, inside).is_none()) {
@@ -167,6 +165,10 @@ impl Depths {
             if bodies.body_of_face(face) != one.body || nodes.contains(&one.node) || nodes.contains(&other) {
                 return;
             }
+            let [low, high] = bounds(nodes.map(|node| bodies.positions[node as usize]));
+            if !(low.cmple(range[1]) & high.cmpge(range[0])).all() {
+                return;
+            }
             let Some((part, normal)) = leaves_through(from, to, nodes.map(|node| bodies.place(node))) else { return };
             if nearest.is_none_or(|(least, _, known)| (part, face) < (least, known)) {
                 nearest = Some((part, normal, face));
@@ -180,7 +182,7 @@ impl Depths {
         let mut mean = Mean::default();
         for other in self.neighbours(one.node) {
             let record = self.record(other, one.body, inside);
-            let Some(known) = record.and_then(|k| self.records[k]) else { continue };
+            let Some(known) = record.and_then(|k| self.ways[k]) else { continue };
             let way = bodies.place(other) - bodies.place(one.node);
             mean.add(weight(way), Way { depth: way.dot(known.normal) + known.depth, is_crossed: false, ..known });
         }

@@ -17,6 +17,7 @@ mod depth;
 mod geometry;
 mod shell;
 
+pub use depth::Way;
 pub use shell::{Foot, Points, Shell};
 
 use crate::Real;
@@ -112,35 +113,29 @@ pub struct Contact {
 pub struct Collider {
     points: Cells,
     is_surface: Vec<bool>,
-    found: Vec<Inside>,
+    /// In the order of nodes, then of bodies, each pair once.
+    inside: Vec<Inside>,
     depths: Depths,
-    contacts: Vec<Contact>,
-    lost: Vec<Inside>,
 }
 
 impl Collider {
     /// Finds all contacts. They are in the order of their nodes, then of their bodies.
-    pub fn find(&mut self, bodies: &Bodies) -> &[Contact] {
+    pub fn find(&mut self, bodies: &Bodies) -> Vec<Contact> {
         self.sort_points(bodies);
-        let mut found = std::mem::take(&mut self.found);
-        found.clear();
+        let mut found = Vec::new();
         self.find_inside(bodies, 0..bodies.elements.len(), &mut found);
-        self.resolve(bodies, &mut found);
-        self.found = found;
-        &self.contacts
-    }
-
-    /// Contacts that were found last.
-    pub fn contacts(&self) -> &[Contact] {
-        &self.contacts
+        let count = self.take(bodies, found);
+        let ways = self.find_ways(bodies, 0..count);
+        self.hand_on(bodies, ways);
+        self.find_contacts(bodies, 0..count)
     }
 
     /// Nodes that were found inside a body last, without a way out along edges.
-    pub fn lost(&self) -> &[Inside] {
-        &self.lost
+    pub fn lost(&self) -> impl Iterator<Item = &Inside> {
+        self.inside.iter().zip(self.depths.ways()).filter(|(_, way)| way.is_none()).map(|(inside, _)| inside)
     }
 
-    /// First of three parts of [`Collider::find`]: sorts points into cells.
+    /// First of the parts of [`Collider::find`]: sorts points into cells.
     pub fn sort_points(&mut self, bodies: &Bodies) {
         self.is_surface.clear();
         self.is_surface.resize(4 * bodies.elements.len(), false);
@@ -173,21 +168,29 @@ impl Collider {
         }
     }
 
-    /// Third part: takes all that was found, in any order, and tells contacts.
-    pub fn resolve(&mut self, bodies: &Bodies, found: &mut Vec<Inside>) -> &[Contact] {
-        keep_one_each(found);
-        self.contacts.clear();
-        self.lost.clear();
-        if !found.is_empty() {
-            self.depths.find(bodies, found, self.points.size());
-            for (record, inside) in self.depths.records().iter().zip(found.iter()) {
-                match record {
-                    Some(way) => self.contacts.push(self.depths.touch(bodies, inside, way)),
-                    None => self.lost.push(*inside),
-                }
-            }
-        }
-        &self.contacts
+    /// Third part: takes all that was found, in any order; how many nodes are inside of bodies, each once for each body.
+    pub fn take(&mut self, bodies: &Bodies, mut found: Vec<Inside>) -> usize {
+        keep_one_each(&mut found);
+        self.inside = found;
+        self.depths.prepare(bodies, &self.inside, self.points.size());
+        self.inside.len()
+    }
+
+    /// Fourth part, for some of these, by their numbers: their ways out where edges cross the surface. Any may be looked at side by side.
+    pub fn find_ways(&self, bodies: &Bodies, numbers: Range<usize>) -> Vec<Option<Way>> {
+        let inside = &self.inside;
+        inside[numbers].iter().map(|one| self.depths.way_by_edges(bodies, one, inside)).collect()
+    }
+
+    /// Fifth part: takes the ways of all, in order, and hands them on inwards.
+    pub fn hand_on(&mut self, bodies: &Bodies, ways: Vec<Option<Way>>) {
+        self.depths.hand_on(bodies, &self.inside, ways);
+    }
+
+    /// Last part, for some: contacts of those that have a way out. Any may be looked at side by side.
+    pub fn find_contacts(&self, bodies: &Bodies, numbers: Range<usize>) -> Vec<Contact> {
+        let known = self.inside[numbers.clone()].iter().zip(&self.depths.ways()[numbers]);
+        known.filter_map(|(inside, way)| Some(self.depths.touch(bodies, inside, way.as_ref()?))).collect()
     }
 }
 
