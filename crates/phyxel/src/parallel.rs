@@ -70,9 +70,9 @@ impl Drop for Done {
     }
 }
 
-/// Does both, at once where there are threads for it.
-pub fn both(one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
-    rayon::join(one, other);
+/// What both come to, which are done at once where there are threads for it.
+pub fn both<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B + Send) -> (A, B) {
+    rayon::join(one, other)
 }
 
 /// Calls `work(first_index, chunk)` for each chunk of `grain` items.

@@ -195,11 +195,14 @@ impl Net {
         let bodies = parts_of(bodies);
         let at_wall = |node: usize| stops.walls[node].map(|k| stops.holds[k].freedom()).filter(|_| stops.are_hard);
         let rigid = freedom.iter().zip(order).map(|(free, &node)| at_wall(node as usize).unwrap_or(*free));
-        let small = Small::new(&bodies, rigid.collect(), &touches, seeing);
-        let guide = Guide::new(&bodies, &small, &freedom, &touches);
         let groups = system.groups.in_order(order);
         let start = system.in_rows(solution);
-        let (mut left, work) = self.find_left(system, (&freedom, &touches), &start);
+        // Much of the small system is for one thread alone.
+        let (small, (mut left, work)) = parallel::both(
+            || Small::new(&bodies, rigid.collect(), &touches, seeing),
+            || self.find_left(system, (&freedom, &touches), &start),
+        );
+        let guide = Guide::new(&bodies, &small, &freedom, &touches);
         let couples = Couples::new(&touches.holds, &system.in_rows(&system.weights));
         couples.even(&mut left);
         let first = left.clone();
