@@ -7,6 +7,7 @@
 use super::{Isosurface, Matter};
 use crate::Real;
 use crate::frame::FrameSkin;
+use crate::parallel;
 use crate::surface::{topology, vertex_normals};
 use glam::Vec3;
 use splashsurf_lib::mesh::Mesh3d;
@@ -35,7 +36,9 @@ pub(crate) fn surround(matter: &Matter, settings: &Isosurface) -> Option<FrameSk
     let decomposition =
         GridDecompositionParameters { subdomain_num_cubes_per_dim: cells_along(matter, settings), auto_disable: false };
     parameters.spatial_decomposition = SpatialDecomposition::UniformGrid(decomposition);
-    let mut mesh = reconstruct_surface::<i64, Real>(&points, &parameters).ok()?.mesh;
+    // With several threads, parts of the space come in the order in which these find them now and then; each border is then from another side.
+    let lay = || reconstruct_surface::<i64, Real>(&points, &parameters);
+    let mut mesh = parallel::with_threads(Some(1), lay).ok()?.mesh;
     let around = mesh.vertex_vertex_connectivity();
     let weights = vec![1.0; mesh.vertices.len()];
     for _ in 0..settings.smoothing {
@@ -149,14 +152,14 @@ mod tests {
 
     #[test]
     fn the_skin_is_the_same_on_any_number_of_threads() {
-        for counts in [[6, 6, 6], [40, 8, 40]] {
+        for counts in [[6, 6, 6], [40, 8, 40], [150, 2, 150]] {
             let mut positions = block(counts, Vec3::ZERO);
             positions.iter_mut().enumerate().for_each(|(i, x)| x.y += 0.03 * (i as Real * 0.37).sin());
             let lay = |threads| crate::parallel::with_threads(Some(threads), || lay(&positions));
             let alone = lay(1);
-            for threads in [2, 2, 3, 8, 8, 8] {
+            for threads in [2, 3, 8] {
                 let other = lay(threads);
-                assert_eq!(alone.triangles, other.triangles);
+                assert!(alone.triangles == other.triangles, "{counts:?}, {threads} threads");
                 assert!(alone.positions.iter().zip(&other.positions).all(|(a, b)| a.to_array() == b.to_array()));
             }
         }
