@@ -33,8 +33,10 @@ impl Grip {
         let most = friction.kinetic * push.max(0.0);
         let (is_due, next, change) = match self {
             Self::Sticks => (across > friction.r#static * push, Self::Slides(most), (across - most).abs()),
-            Self::Slides(before) if across < (1.0 - NEWS) * before => (true, Self::Sticks, 0.0),
-            Self::Slides(before) => ((before - most).abs() > NEWS * most, Self::Slides(most), (before - most).abs()),
+            Self::Slides(before) if across < ((1.0 - NEWS) * before).min(friction.r#static * push) => {
+                (true, Self::Sticks, 0.0)
+            }
+            Self::Slides(before) => ((before - most).abs() > NEWS * most, Self::Slides(most), (across - most).abs()),
         };
         Verdict { next, is_due, push, sticks: self == Self::Sticks, change }
     }
@@ -116,6 +118,8 @@ mod tests {
         assert_eq!(next(sliding, 10.2, 5.0, &[]), None);
         assert_eq!(next(sliding, 20.0, 5.0, &[]), Some(Grip::Slides(10.0)));
         assert_eq!(next(sliding, 10.0, 4.4, &[]), Some(Grip::Sticks));
+        // What was given far too much slides no more, but by more than friction can.
+        assert_eq!(next(Grip::Slides(500.0), 10.0, 7.0, &[]), Some(Grip::Slides(5.0)));
     }
 
     #[test]

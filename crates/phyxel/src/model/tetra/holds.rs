@@ -167,12 +167,13 @@ impl Hold {
         }
     }
 
-    /// Sees how friction changes about these velocities.
-    pub fn linearise(&mut self, velocities: &[Vec3]) {
+    /// Sees how friction changes about these velocities: as its energy bends there, or, with care, so that its energy is nowhere above what is foreseen.
+    /// (What slides does not resist to be faster or slower, but it does resist to turn round.)
+    pub fn linearise(&mut self, velocities: &[Vec3], is_careful: bool) {
         let across = self.sliding(velocities);
         (self.rough, self.slide) = match self.grip {
             Grip::Slides(most) if self.firm * across.length() > most => {
-                (most / across.length(), across.normalize_or_zero())
+                (most / across.length(), if is_careful { Vec3::ZERO } else { across.normalize_or_zero() })
             }
             Grip::Slides(_) | Grip::Sticks => (self.firm, Vec3::ZERO),
         };
@@ -249,7 +250,7 @@ impl Hold {
     pub fn freedom(&self) -> Freedom {
         match self.grip {
             _ if self.is_open => Freedom::Free,
-            Grip::Slides(_) if self.slide != Vec3::ZERO => Freedom::Along(self.normal),
+            Grip::Slides(_) if self.rough < self.firm => Freedom::Along(self.normal),
             Grip::Slides(_) | Grip::Sticks => Freedom::Held,
         }
     }

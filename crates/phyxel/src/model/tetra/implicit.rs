@@ -24,13 +24,15 @@ use phyxel_laws::tetra::{CornerVectors, Modes, corner_vectors};
 use std::ops::Range;
 
 /// How often velocities are looked for with walls and other bodies at most.
-const TRIES: u32 = 8;
+const TRIES: u32 = 40;
 /// Part of what there was that may be left while it is not yet known what stops.
 const ROUGHLY: f64 = 0.1;
 /// Part of what there was that may be left where bodies press on each other.
 const TOUCHING: f64 = 1e-3;
-/// Part of how energy falls at the start of a way by which it may rise at its end.
+/// Part of how energy falls at the start of a way by which it may rise or fall at its end.
 const ENOUGH: f64 = 0.1;
+/// Part of the most that there was, below which it does not matter that energy is other than foreseen.
+const LITTLE: f64 = 1e-3;
 /// Rows of matrices per task.
 const ROWS: usize = 512;
 /// Touches per task.
@@ -129,7 +131,7 @@ impl Net {
         let left: Vec<Vec3> = system.right.iter().zip(product).map(|(right, product)| *right - product).collect();
         (system.first, system.first_left) = (system.in_rows(&solution), system.in_rows(&left));
         system.pieces = self.pieces_of(system.parts());
-        let mut search = Search { stops, seeing: None, most: Vec::new() };
+        let mut search = Search { stops, seeing: None, most: Vec::new(), is_off: false };
         let mut rounds = self.settle(&system, &mut search, around, &mut solution);
         if search.stops.any_touches() {
             search.stops.harden();
@@ -155,7 +157,7 @@ impl Net {
             let is_new = stops.let_go(solution, &system.groups);
             let slides = stops.slide(solution, &system.groups);
             let is_stopped = stops.add(around.find_walls(solution, false), |node| system.resistance(node));
-            if !(is_new || is_stopped || slides) {
+            if !(search.is_off || is_new || is_stopped || slides) {
                 break;
             }
         }
@@ -184,8 +186,8 @@ impl Net {
         // What stops and what does not is seen from rough velocities.
         let is_rough = !search.stops.are_hard && search.stops.any_touches();
         let tolerance = if is_rough { ROUGHLY } else { system.tolerance };
-        let Search { stops, seeing, most } = search;
-        stops.holds.iter_mut().for_each(|hold| hold.linearise(solution));
+        let Search { stops, seeing, most, is_off } = search;
+        stops.holds.iter_mut().for_each(|hold| hold.linearise(solution, *is_off));
         let order = &system.order;
         let free = |node: usize| if stops.is_held[node] { Freedom::Held } else { Freedom::Free };
         let freedom: Vec<Freedom> = order.iter().map(|&node| free(node as usize)).collect();
@@ -219,15 +221,17 @@ impl Net {
         let equations = Equations { multiply, guide, groups: groups.clone(), before, least, tolerance };
         let Solved { rounds, most: there_was } = equations.solve(left, &mut change);
         *most = if stops.are_hard { there_was } else { Vec::new() };
-        let mut parts = vec![1.0; groups.count()];
+        let mut ways = vec![Way { part: 1.0, is_off: false }; groups.count()];
         if !holds.is_empty() {
             let mut product = vec![Vec3::ZERO; order.len()];
             self.multiply_all(system, (&freedom, None), &change, &mut product, &mut room);
             let (starts, mores) = (groups.dots(&first, &change), groups.dots(&change, &product));
-            parts = how_far(&holds, (&start, &change), &groups, [&starts, &mores]);
+            ways = how_far(&holds, (&start, &change), &groups, [&starts, &mores]);
+            let matters = |group: usize| starts[group] > LITTLE * most.get(group).copied().unwrap_or(0.0);
+            *is_off = (0..).zip(&ways).any(|(group, way)| way.is_off && matters(group));
         }
         for (row, (&node, change)) in order.iter().zip(&change).enumerate() {
-            solution[node as usize] += *change * parts[groups.of(row)];
+            solution[node as usize] += *change * ways[groups.of(row)].part;
         }
         system.keep_momentum(stops, solution);
         rounds
@@ -353,6 +357,8 @@ struct Search {
     seeing: Option<Seeing>,
     /// The most that was left of the right side when any of them began that knew hard walls, by group: what may be left at last is a part of it.
     most: Vec<f64>,
+    /// Whether energy was other than foreseen on the way that the last of them found: touches began or ended on it, or slid another way.
+    is_off: bool,
 }
 
 /// The larger ones, where there are others.
@@ -361,9 +367,17 @@ fn larger(these: &[f64], others: &[f64]) -> Vec<f64> {
     these.iter().enumerate().map(|(k, one)| one.max(other(k))).collect()
 }
 
+/// What is gone of a way.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    part: Real,
+    /// Whether energy was other than foreseen there.
+    is_off: bool,
+}
+
 /// Which part of a way each group has to go, so that energy falls all along it: it falls by the first of these for each part at first, and
 /// by the second less for each part after that, beside what touches that begin and end add, J.
-fn how_far(holds: &[Hold], way: (&[Vec3], &[Vec3]), groups: &Groups, [falls, mores]: [&[f64]; 2]) -> Vec<Real> {
+fn how_far(holds: &[Hold], way: (&[Vec3], &[Vec3]), groups: &Groups, [falls, mores]: [&[f64]; 2]) -> Vec<Way> {
     let mut by_group: Vec<Vec<&Hold>> = vec![Vec::new(); groups.count()];
     holds.iter().for_each(|hold| by_group[groups.of(hold.nodes[0])].push(hold));
     let part = |(group, holds): (usize, Vec<&Hold>)| {
@@ -373,15 +387,16 @@ fn how_far(holds: &[Hold], way: (&[Vec3], &[Vec3]), groups: &Groups, [falls, mor
             f64::from(part) * mores[group] - falls[group] + touches
         };
         // What is not yet held as it should be says nothing of energy.
-        if slope(1.0) <= ENOUGH * falls[group] || !holds.iter().all(|hold| hold.is_right(way.0)) {
-            return 1.0;
+        let (end, enough) = (slope(1.0), ENOUGH * falls[group]);
+        if end <= enough || !holds.iter().all(|hold| hold.is_right(way.0)) {
+            return Way { part: 1.0, is_off: end.abs() > enough };
         }
         let mut part = [0.0, 1.0];
         for _ in 0..HALVES {
             let middle = 0.5 * (part[0] + part[1]);
             part[usize::from(slope(middle) > 0.0)] = middle;
         }
-        part[1]
+        Way { part: part[1], is_off: true }
     };
     by_group.into_iter().enumerate().map(part).collect()
 }
