@@ -134,9 +134,8 @@ pub fn sample(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, limit: 
     shape.check()?;
     let bounds = shape.bounds().ok_or(SampleError::Unbounded)?;
     let volume = shape.volume();
-    let cells = volume / f64::from(spacing).powi(3);
     check_count(sampler.density() * occupied_cells(&bounds, volume, spacing), spacing, limit)?;
-    let positions = arrange(shape, sampler, spacing, seed, cells)?;
+    let positions = arrange(shape, sampler, spacing, seed, volume)?;
     check_count(positions.len() as f64, spacing, limit)?;
     if positions.is_empty() {
         return Err(explain_empty(shape, sampler, spacing, seed, volume));
@@ -162,14 +161,14 @@ fn check_count(expected: f64, spacing: Real, limit: usize) -> Result<(), SampleE
     Err(SampleError::TooMany { expected, limit, spacing, enough: 1.01 * spacing * factor })
 }
 
-fn arrange(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, cells: f64) -> Result<Vec<Vec3>, SampleError> {
+fn arrange(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, volume: f64) -> Result<Vec<Vec3>, SampleError> {
     let bounds = shape.bounds().ok_or(SampleError::Unbounded)?;
     let points = match sampler {
         Sampler::Lattice => lattice::cubic(shape, &bounds, spacing),
         Sampler::Ccp => lattice::closest_packing(shape, &bounds, spacing),
-        Sampler::Poisson => poisson::scatter(shape, &bounds, spacing, seed, cells),
+        Sampler::Poisson => poisson::scatter(shape, &bounds, spacing, seed, volume),
     };
-    // Rows too long to count, though the volume is small: the shape is all but empty.
+    // Rows too long to count, or too many cells at the surface, though the volume is small: the shape is all but empty.
     points.ok_or(SampleError::NoInside)
 }
 
@@ -188,7 +187,7 @@ fn explain_empty(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, volu
         if cells > 1e4 || around > 1e5 {
             break;
         }
-        if arrange(shape, quick, largest, seed, cells).is_ok_and(|points| !points.is_empty()) {
+        if arrange(shape, quick, largest, seed, volume).is_ok_and(|points| !points.is_empty()) {
             return SampleError::Empty { spacing, largest };
         }
     }

@@ -1,7 +1,7 @@
 //! Particles at random, but not close to each other.
 
-use super::{Random, lattice::centred_grid};
-use crate::shape::{Bounds, Grid, Shape, points_within};
+use super::{Random, lattice::centred_grid, occupied_cells};
+use crate::shape::{Bounds, Grid, Shape, few_points_within, points_within};
 use glam::Vec3;
 use phyxel::{Real, parallel};
 use std::collections::HashMap;
@@ -21,21 +21,27 @@ const ROUNDS: [(u64, bool); 8] =
     [(8, false), (4, true), (8, false), (4, false), (2, false), (1, false), (1, false), (1, false)];
 /// Grids with more cells than this are kept in a map.
 const DENSE: u64 = 1 << 25;
+/// Most targets, for each particle that is expected, and that many particles more. Eight are in a cube of one spacing, and twice as many around a
+/// sheet or a thread.
+const MOST_TARGETS: f64 = 64.0;
+const SPARE: f64 = 10_000.0;
 /// Cells handled by one task.
 const GRAIN: usize = 4096;
 /// Where the dart of an empty cell is: far from everything.
 const NOWHERE: Vec3 = Vec3::INFINITY;
 
-/// Blue noise with about `target` points, sorted by cells of z, then y, then x. `None` when the shape is too
-/// large for so small a spacing.
+/// Blue noise with about a point for each spacing cubed of the volume, sorted by cells of z, then y, then x. `None` when the shape is too
+/// large for so small a spacing, or all but empty.
 ///
 /// The number of darts that fit depends on the surface as well as on the volume, so the least distance is
 /// corrected until the number is right.
-pub(super) fn scatter(shape: &Shape, bounds: &Bounds, spacing: Real, seed: u64, target: f64) -> Option<Vec<Vec3>> {
+pub(super) fn scatter(shape: &Shape, bounds: &Bounds, spacing: Real, seed: u64, volume: f64) -> Option<Vec<Vec3>> {
+    let target = volume / f64::from(spacing).powi(3);
+    let most = MOST_TARGETS * (occupied_cells(bounds, volume, spacing) + SPARE);
     let mut distance = START * spacing;
     let mut best: Option<(f64, Vec<Vec3>)> = None;
     for try_number in 0..TRIES {
-        let points = throw_darts(shape, bounds, distance, &Random::new(seed).fork(try_number as u64))?;
+        let points = throw_darts((shape, bounds), distance, most as usize, &Random::new(seed).fork(try_number as u64))?;
         let ratio = points.len() as f64 / target.max(1.0);
         let error = (ratio - 1.0).abs();
         if best.as_ref().is_none_or(|best| error < best.0) {
@@ -119,9 +125,9 @@ struct Board<'a> {
 /// In each round some of the targets get one dart each. Those that hit the shape, away from all earlier darts,
 /// are found at once; then they stick one by one, where those before them leave room. As in `[EMP12]` targets
 /// are split so that what is out of reach for further darts can be dropped.
-fn throw_darts(shape: &Shape, bounds: &Bounds, distance: Real, random: &Random) -> Option<Vec<Vec3>> {
+fn throw_darts((shape, bounds): (&Shape, &Bounds), distance: Real, most: usize, random: &Random) -> Option<Vec<Vec3>> {
     let mut board = Board::new(shape, bounds, distance)?;
-    let mut targets = board.targets();
+    let mut targets = board.targets(most)?;
     for (round, (one_of, split)) in ROUNDS.into_iter().enumerate() {
         let random = random.fork(round as u64);
         let hits = parallel::map_ranges(targets.len(), GRAIN, |range| {
@@ -168,13 +174,13 @@ impl<'a> Board<'a> {
         Some(Self { shape, grid, distance, cells: Cells::new(total), darts: Vec::new(), ways })
     }
 
-    /// The cells that reach into the shape.
-    fn targets(&self) -> Vec<Target> {
+    /// The cells that reach into the shape; nothing if there are more than `most`.
+    fn targets(&self, most: usize) -> Option<Vec<Target>> {
         // Half the diagonal of a cell is 0.867 of its edge.
         let slack = 0.867 * self.grid.step;
         // Two cells on each border are out of reach of the shape.
         let is_inside = |index: &[u32; 3]| (0..3).all(|axis| (2..self.grid.counts[axis] - 2).contains(&index[axis]));
-        let reached = points_within(self.shape, &self.grid, slack).into_iter().filter(is_inside);
+        let reached = few_points_within(self.shape, &self.grid, slack, most)?.into_iter().filter(is_inside);
         let inner = match self.shape.is_continuous() {
             true => points_within(self.shape, &self.grid, -slack),
             false => Vec::new(),
@@ -186,7 +192,7 @@ impl<'a> Board<'a> {
             let inner = inner.next_if_eq(&index).is_some();
             Target { number: self.number(index), centre: self.grid.point(index), half, inner }
         };
-        reached.map(target).collect()
+        Some(reached.map(target).collect())
     }
 
     fn number(&self, [x, y, z]: [u32; 3]) -> u64 {

@@ -163,6 +163,9 @@ fn what_cannot_be_filled_is_refused() {
     assert_eq!(sample(&plane, Sampler::Lattice, 0.1, 0, 10), Err(SampleError::Unbounded));
     let apart = Shape::Intersection(vec![shape.clone(), shape.placed(Placement::at(Vec3::X * 3.0))]);
     assert_eq!(sample(&apart, Sampler::Lattice, 0.1, 0, 10), Err(SampleError::NoInside));
+    // No volume to speak of, and a hundred million cells around it.
+    let thread = Shape::Torus { radius: 1e-3, tube: 1e-45 };
+    assert_eq!(sample(&thread, Sampler::Poisson, 1e-9, 0, 1000), Err(SampleError::NoInside));
 }
 
 #[test]

@@ -18,7 +18,7 @@ mod volume;
 pub use bounds::Bounds;
 pub use error::ShapeError;
 pub use placement::Placement;
-pub(crate) use scan::{Grid, points_within};
+pub(crate) use scan::{Grid, few_points_within, points_within};
 
 use crate::mesh::{MeshSolid, TriangleMesh};
 use glam::Vec3;

@@ -81,16 +81,35 @@ impl Block {
         }
     }
 
-    /// Adds the indices of points whose distance is at most `slack`.
-    fn collect(&self, shape: &Shape, grid: &Grid, slack: Real, leap: bool, found: &mut Vec<[u32; 3]>) {
+    /// Adds the indices of points whose distance is at most `slack`; nothing if there are more than `most` of them.
+    fn collect(
+        &self,
+        shape: &Shape,
+        (grid, slack, leap): (&Grid, Real, bool),
+        most: usize,
+        found: &mut Vec<[u32; 3]>,
+    ) -> Option<()> {
         match self.judge(shape, grid, slack, leap) {
             Verdict::Outside => {}
-            Verdict::Inside => self.each(|index| found.push(index)),
+            Verdict::Inside => {
+                if self.size() > (most - found.len()) as u64 {
+                    return None;
+                }
+                self.each(|index| found.push(index));
+            }
             Verdict::Unknown if self.is_point() => {}
             Verdict::Unknown => {
-                self.halves().iter().for_each(|half| half.collect(shape, grid, slack, leap, found));
+                for half in self.halves() {
+                    half.collect(shape, (grid, slack, leap), most, found)?;
+                }
             }
         }
+        Some(())
+    }
+
+    /// How many points it has.
+    fn size(&self) -> u64 {
+        self.edges().iter().map(|edge| u64::from(*edge)).fold(1, u64::saturating_mul)
     }
 
     fn each(&self, mut visit: impl FnMut([u32; 3])) {
@@ -107,8 +126,13 @@ impl Block {
 /// Blocks that the distance of their centre shows to be inside or outside as a whole are not looked at
 /// point by point. Shapes whose distance is not continuous are.
 pub(crate) fn points_within(shape: &Shape, grid: &Grid, slack: Real) -> Vec<[u32; 3]> {
+    few_points_within(shape, grid, slack, usize::MAX).unwrap_or_default()
+}
+
+/// The same; nothing, and that soon, if there are more than `most` of them.
+pub(crate) fn few_points_within(shape: &Shape, grid: &Grid, slack: Real, most: usize) -> Option<Vec<[u32; 3]>> {
     if grid.counts.contains(&0) {
-        return Vec::new();
+        return Some(Vec::new());
     }
     let leap = shape.is_continuous();
     let mut blocks = vec![Block { from: [0; 3], to: grid.counts }];
@@ -117,12 +141,11 @@ pub(crate) fn points_within(shape: &Shape, grid: &Grid, slack: Real) -> Vec<[u32
     }
     let found = parallel::map(blocks.len(), 1, |block| {
         let mut found = Vec::new();
-        blocks[block].collect(shape, grid, slack, leap, &mut found);
-        found
+        blocks[block].collect(shape, (grid, slack, leap), most, &mut found).map(|()| found)
     });
-    let mut found = found.concat();
+    let mut found = found.into_iter().collect::<Option<Vec<_>>>()?.concat();
     parallel::sort_by_key(&mut found, |[x, y, z]| (*z, *y, *x));
-    found
+    (found.len() <= most).then_some(found)
 }
 
 #[cfg(test)]
@@ -146,6 +169,8 @@ mod tests {
             });
             assert_eq!(found, expected);
             assert!(found.len() > 1000);
+            assert_eq!(few_points_within(&shape, &grid, slack, found.len()), Some(expected));
+            assert_eq!(few_points_within(&shape, &grid, slack, found.len() - 1), None);
         }
     }
 }
