@@ -21,8 +21,8 @@ const ROUNDS: [(u64, bool); 8] =
     [(8, false), (4, true), (8, false), (4, false), (2, false), (1, false), (1, false), (1, false)];
 /// Grids with more cells than this are kept in a map.
 const DENSE: u64 = 1 << 25;
-/// Most targets, for each particle that is expected, and that many particles more. Eight are in a cube of one spacing, and twice as many around a
-/// sheet or a thread.
+/// Most targets for each particle that is expected, and for some more in case of need. Eight are in a cube of one spacing, and twice as many around
+/// a sheet or a thread.
 const MOST_TARGETS: f64 = 64.0;
 const SPARE: f64 = 10_000.0;
 /// Cells handled by one task.
