@@ -41,7 +41,7 @@ pub(super) fn scatter(shape: &Shape, bounds: &Bounds, spacing: Real, seed: u64, 
     let mut distance = START * spacing;
     let mut best: Option<(f64, Vec<Vec3>)> = None;
     for try_number in 0..TRIES {
-        let points = throw_darts((shape, bounds), distance, most as usize, &Random::new(seed).fork(try_number as u64))?;
+        let points = throw_darts((shape, bounds), distance, most as i64, &Random::new(seed).fork(try_number as u64))?;
         let ratio = points.len() as f64 / target.max(1.0);
         let error = (ratio - 1.0).abs();
         if best.as_ref().is_none_or(|best| error < best.0) {
@@ -125,7 +125,7 @@ struct Board<'a> {
 /// In each round some of the targets get one dart each. Those that hit the shape, away from all earlier darts,
 /// are found at once; then they stick one by one, where those before them leave room. As in `[EMP12]` targets
 /// are split so that what is out of reach for further darts can be dropped.
-fn throw_darts((shape, bounds): (&Shape, &Bounds), distance: Real, most: usize, random: &Random) -> Option<Vec<Vec3>> {
+fn throw_darts((shape, bounds): (&Shape, &Bounds), distance: Real, most: i64, random: &Random) -> Option<Vec<Vec3>> {
     let mut board = Board::new(shape, bounds, distance)?;
     let mut targets = board.targets(most)?;
     for (round, (one_of, split)) in ROUNDS.into_iter().enumerate() {
@@ -175,7 +175,7 @@ impl<'a> Board<'a> {
     }
 
     /// The cells that reach into the shape; nothing if there are more than `most`.
-    fn targets(&self, most: usize) -> Option<Vec<Target>> {
+    fn targets(&self, most: i64) -> Option<Vec<Target>> {
         // Half the diagonal of a cell is 0.867 of its edge.
         let slack = 0.867 * self.grid.step;
         // Two cells on each border are out of reach of the shape.

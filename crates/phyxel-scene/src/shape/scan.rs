@@ -3,6 +3,7 @@
 use super::Shape;
 use glam::Vec3;
 use phyxel::{Real, parallel};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Blocks are split one after the other until there are this many; then each is a task of its own.
 const TASKS: usize = 256;
@@ -81,26 +82,29 @@ impl Block {
         }
     }
 
-    /// Adds the indices of points whose distance is at most `slack`; nothing if there are more than `most` of them.
+    /// Adds the indices of points whose distance is at most `slack`, and takes their number from what is left for all blocks; nothing if that
+    /// is too little.
     fn collect(
         &self,
         shape: &Shape,
         (grid, slack, leap): (&Grid, Real, bool),
-        most: usize,
+        left: &AtomicI64,
         found: &mut Vec<[u32; 3]>,
     ) -> Option<()> {
         match self.judge(shape, grid, slack, leap) {
             Verdict::Outside => {}
             Verdict::Inside => {
-                if self.size() > (most - found.len()) as u64 {
+                let size = self.size();
+                if left.fetch_sub(size, Ordering::Relaxed) < size {
                     return None;
                 }
                 self.each(|index| found.push(index));
             }
             Verdict::Unknown if self.is_point() => {}
+            Verdict::Unknown if left.load(Ordering::Relaxed) < 0 => return None,
             Verdict::Unknown => {
                 for half in self.halves() {
-                    half.collect(shape, (grid, slack, leap), most, found)?;
+                    half.collect(shape, (grid, slack, leap), left, found)?;
                 }
             }
         }
@@ -108,8 +112,8 @@ impl Block {
     }
 
     /// How many points it has.
-    fn size(&self) -> u64 {
-        self.edges().iter().map(|edge| u64::from(*edge)).fold(1, u64::saturating_mul)
+    fn size(&self) -> i64 {
+        self.edges().iter().map(|edge| i64::from(*edge)).fold(1, i64::saturating_mul)
     }
 
     fn each(&self, mut visit: impl FnMut([u32; 3])) {
@@ -126,11 +130,11 @@ impl Block {
 /// Blocks that the distance of their centre shows to be inside or outside as a whole are not looked at
 /// point by point. Shapes whose distance is not continuous are.
 pub(crate) fn points_within(shape: &Shape, grid: &Grid, slack: Real) -> Vec<[u32; 3]> {
-    few_points_within(shape, grid, slack, usize::MAX).unwrap_or_default()
+    few_points_within(shape, grid, slack, i64::MAX).unwrap_or_default()
 }
 
 /// The same; nothing, and that soon, if there are more than `most` of them.
-pub(crate) fn few_points_within(shape: &Shape, grid: &Grid, slack: Real, most: usize) -> Option<Vec<[u32; 3]>> {
+pub(crate) fn few_points_within(shape: &Shape, grid: &Grid, slack: Real, most: i64) -> Option<Vec<[u32; 3]>> {
     if grid.counts.contains(&0) {
         return Some(Vec::new());
     }
@@ -139,13 +143,14 @@ pub(crate) fn few_points_within(shape: &Shape, grid: &Grid, slack: Real, most: u
     while blocks.len() < TASKS && blocks.iter().any(|block| !block.is_point()) {
         blocks = blocks.iter().flat_map(|b| if b.is_point() { vec![*b] } else { b.halves().to_vec() }).collect();
     }
+    let left = AtomicI64::new(most);
     let found = parallel::map(blocks.len(), 1, |block| {
         let mut found = Vec::new();
-        blocks[block].collect(shape, (grid, slack, leap), most, &mut found).map(|()| found)
+        blocks[block].collect(shape, (grid, slack, leap), &left, &mut found).map(|()| found)
     });
     let mut found = found.into_iter().collect::<Option<Vec<_>>>()?.concat();
     parallel::sort_by_key(&mut found, |[x, y, z]| (*z, *y, *x));
-    (found.len() <= most).then_some(found)
+    Some(found)
 }
 
 #[cfg(test)]
@@ -169,8 +174,8 @@ mod tests {
             });
             assert_eq!(found, expected);
             assert!(found.len() > 1000);
-            assert_eq!(few_points_within(&shape, &grid, slack, found.len()), Some(expected));
-            assert_eq!(few_points_within(&shape, &grid, slack, found.len() - 1), None);
+            assert_eq!(few_points_within(&shape, &grid, slack, found.len() as i64), Some(expected));
+            assert_eq!(few_points_within(&shape, &grid, slack, found.len() as i64 - 1), None);
         }
     }
 }
