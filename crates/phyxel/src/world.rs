@@ -18,6 +18,9 @@ use crate::scratch::Scratch;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+/// The most rounds of the contact solver per step. Nothing is gained by more.
+pub const MOST_CONTACT_ROUNDS: u32 = 1000;
+
 /// Settings of the whole world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -31,7 +34,7 @@ pub struct Settings {
     pub max_step: f64,
     /// Most sub-steps of a frame when they are chosen automatically.
     pub max_substeps: u32,
-    /// Rounds of the contact solver per step.
+    /// Rounds of the contact solver per step, [`MOST_CONTACT_ROUNDS`] of them at most.
     pub contact_rounds: u32,
     /// How well heat passes from one body to another, or from an obstacle, where they touch, W/(m2 K).
     pub contact_conductance: Real,
@@ -118,6 +121,8 @@ impl World {
         WorldError::require(zero.is_finite(), owner, "absolute_zero", zero, "finite")?;
         WorldError::require(settings.substeps != Some(0), owner, "substeps", 0, "at least 1")?;
         WorldError::require(settings.max_substeps > 0, owner, "max_substeps", 0, "at least 1")?;
+        let rounds = settings.contact_rounds;
+        WorldError::require(rounds <= MOST_CONTACT_ROUNDS, owner, "contact_rounds", rounds, "at most 1000")?;
         settings.bounds.map_or(Ok(()), |bounds| bounds.validate())?;
         Ok(Self { settings, ..Self::default() })
     }

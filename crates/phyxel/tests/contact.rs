@@ -8,6 +8,7 @@ use phyxel::body::Pose;
 use phyxel::material::{Curve, Friction, Material};
 use phyxel::model::shape::{ShapeMode, ShapeSettings};
 use phyxel::obstacle::{DistanceGrid, Geometry, Key, Obstacle};
+use phyxel::world::MOST_CONTACT_ROUNDS;
 use phyxel::{Settings, World};
 use std::sync::Arc;
 
@@ -349,4 +350,12 @@ fn parts_of_a_body_that_are_far_at_rest_collide_if_it_has_self_contact() {
     };
     assert!((height(true) - 0.2).abs() < 0.01, "rests on the other block: {}", height(true));
     assert!(height(false) < -1.0, "falls through it: {}", height(false));
+}
+
+#[test]
+fn rounds_without_end_are_refused() {
+    let world = |contact_rounds| World::new(Settings { contact_rounds, ..Settings::default() });
+    assert!(world(MOST_CONTACT_ROUNDS).is_ok());
+    let error = world(u32::MAX).unwrap_err().to_string();
+    assert!(error.contains("contact_rounds") && error.contains("4294967295") && error.contains("1000"), "{error}");
 }

@@ -7,6 +7,7 @@ use crate::document::{Node, Table, Value};
 use crate::error::Problem;
 use glam::Vec3;
 use std::cell::RefCell;
+use std::ops::RangeInclusive;
 
 /// Everything that was found wrong so far.
 pub(crate) type Problems = RefCell<Vec<Problem>>;
@@ -168,11 +169,17 @@ impl<'a> Field<'a> {
 
     /// A whole number not below `least`.
     pub fn count(&self, least: u32) -> Option<u32> {
+        self.count_within(least..=u32::MAX)
+    }
+
+    /// A whole number in this range.
+    pub fn count_within(&self, range: RangeInclusive<u32>) -> Option<u32> {
         let Value::Integer(number) = self.node.value else { return self.refuse_kind("a whole number") };
-        match u32::try_from(number).ok().filter(|count| *count >= least) {
+        match u32::try_from(number).ok().filter(|count| range.contains(count)) {
             Some(count) => Some(count),
             None => {
-                self.object(format!("is {number}, but must be a whole number from {least} to {}", u32::MAX));
+                let (least, most) = range.into_inner();
+                self.object(format!("is {number}, but must be a whole number from {least} to {most}"));
                 None
             }
         }

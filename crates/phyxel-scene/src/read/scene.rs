@@ -18,7 +18,7 @@ use crate::presets;
 use crate::scene::{BodyDescription, Camera, Scene, StepDescription, VERSION};
 use phyxel::material::Material;
 use phyxel::model::ModelKind;
-use phyxel::world::Settings;
+use phyxel::world::{MOST_CONTACT_ROUNDS, Settings};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -154,7 +154,7 @@ fn read_step(field: &Field) -> Option<StepDescription> {
         substeps: reader.count("substeps", 1),
         max_step: reader.precise("max_step", Quantity::positive("s")),
         max_substeps: reader.count("max_substeps", 1),
-        contact_rounds: reader.count("contact_rounds", 1),
+        contact_rounds: reader.field("contact_rounds").and_then(|field| field.count_within(1..=MOST_CONTACT_ROUNDS)),
     };
     reader.finish();
     Some(step)

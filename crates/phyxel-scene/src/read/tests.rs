@@ -296,6 +296,10 @@ fn numbers_out_of_range_are_refused() {
     ] {
         assert_eq!(body_problems(line), [format!("scenes/x.toml:9: bodies[0] \"goop\".{message}")]);
     }
+    assert_eq!(
+        problems("step = { contact_rounds = 1001 }"),
+        ["scenes/x.toml:3: step.contact_rounds: is 1001, but must be a whole number from 1 to 1000"]
+    );
     assert_eq!(problems("seed = -1"), ["scenes/x.toml:3: seed: is -1, but must be a whole number from 0"]);
     assert_eq!(
         problems("camera = { eye = [0, 0, 0], target = [0, 0, 0] }"),
