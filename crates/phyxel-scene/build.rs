@@ -1,4 +1,4 @@
-//! Lists the scene files of the repository, so that they become part of the program.
+//! Lists the scene files of the repository, which are built into the program.
 
 use std::fmt::Write as _;
 use std::path::Path;

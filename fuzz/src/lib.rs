@@ -1,4 +1,4 @@
-//! What the targets do with bytes. `xtask/tests/replay.rs` does the same in ordinary tests.
+//! Bodies of the fuzz targets. `xtask/tests/replay.rs` runs the same in ordinary tests.
 
 pub mod numbers;
 pub mod readers;

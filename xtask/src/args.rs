@@ -1,22 +1,22 @@
-//! The command line of the chores.
+//! The command line of the tasks.
 
 use crate::fuzz;
 use anyhow::{Context, Result, bail};
 
-/// What `cargo xtask help` says.
+/// Text of `cargo xtask help`.
 pub const HELP: &str = "\
-The project's chores.
+The project's tasks.
 
 cargo xtask test           every check: formatting, lints, tests, scenes, documentation, exported files in other programs
 cargo xtask test --quick   without doctests, documentation and other programs
 cargo xtask test --long    with long tests (PHYXEL_LONG=1), Blender, and a minute of fuzzing for each reader of files
 cargo xtask clients        only the exported files in other programs; --long with Blender
 cargo xtask fuzz [TARGET]  only the fuzzing; targets: scene, obj, ply, stl, gltf, msh, vtk, vtu, tetgen
-cargo xtask rivals         the same tetrahedra in this engine and in Rapier: what steps cost, and how beams bend
-cargo xtask gallery        a picture of every built-in scene, and the page that shows them
+cargo xtask peers          the same tetrahedral mesh in this engine and in Rapier: cost of a step, deflection of a beam
+cargo xtask gallery        a picture of every built-in scene, the page that shows them, and the film of the readme
 cargo xtask help           this text";
 
-/// What is asked for.
+/// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The help text.
@@ -27,13 +27,13 @@ pub enum Request {
     Clients(bool),
     /// One fuzz target, or all.
     Fuzz(Option<&'static str>),
-    /// Other engines beside this one.
-    Rivals,
-    /// The pictures of the scenes.
+    /// Comparison with other engines.
+    Peers,
+    /// Pictures of the scenes and the film of the readme.
     Gallery,
 }
 
-/// How much is checked.
+/// Extent of the checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// What a change needs while it is being made.
@@ -57,7 +57,7 @@ pub fn read(words: &[String]) -> Result<Request> {
         ["test", "--quick", "--long"] | ["test", "--long", "--quick"] => bail!("--quick and --long exclude each other"),
         ["clients"] => Request::Clients(false),
         ["clients", "--long"] => Request::Clients(true),
-        ["rivals"] => Request::Rivals,
+        ["peers"] => Request::Peers,
         ["gallery"] => Request::Gallery,
         ["fuzz"] => Request::Fuzz(None),
         ["fuzz", target] => {
@@ -66,7 +66,7 @@ pub fn read(words: &[String]) -> Result<Request> {
                 .with_context(|| format!("there is no fuzz target \"{target}\"; known: {}", fuzz::TARGETS.join(", ")));
             Request::Fuzz(Some(known?))
         }
-        other => bail!("\"{}\" is not a chore\n\n{HELP}", other.join(" ")),
+        other => bail!("\"{}\" is not a task\n\n{HELP}", other.join(" ")),
     })
 }
 
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_chore_has_three_scopes() {
+    fn the_test_task_has_three_scopes() {
         let scopes = ["test --quick", "test", "test --long"].map(|line| asked(line).unwrap());
         assert_eq!(scopes, [Scope::Quick, Scope::Usual, Scope::Long].map(Request::Test));
     }

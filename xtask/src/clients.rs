@@ -1,8 +1,8 @@
-//! Films and exported files, opened by other people's programs: FFmpeg's libraries, OpenUSD, VTK, meshio, splashsurf, the
-//! Khronos validator, Blender.
+//! Interoperability checks: films and exported files are opened by FFmpeg's libraries, OpenUSD, VTK, meshio, splashsurf,
+//! the Khronos validator and Blender.
 //!
-//! The programs are fetched into the folder of build outputs and stay there as long as the lists of them do. Where they
-//! cannot be fetched, a line says so and the check passes: files of ours must not depend on somebody's server.
+//! The programs are installed into the folder of build outputs and stay there until the lists of them change. Where they
+//! cannot be installed, one line says so and the check passes: a test must not depend on a server.
 
 use crate::{project, tool};
 use anyhow::{Context, Result, anyhow};
@@ -18,42 +18,43 @@ const LONG_CHECKS: [&str; 1] = ["blender"];
 /// The example that makes sample files.
 const SAMPLES: &str = "export_sample";
 
-/// The folders of the checks.
-struct Place {
-    /// Everything that is fetched or made.
+/// Folders of the checks.
+struct ClientFolders {
+    /// Installed programs and sample files.
     scratch: PathBuf,
-    /// The checks and the lists of what they need.
+    /// The checks and the lists of their requirements.
     source: PathBuf,
 }
 
 /// Makes sample files and opens them; with `long`, in large programs too.
 pub fn check(long: bool) -> Result<()> {
-    let place = Place {
+    let folders = ClientFolders {
         scratch: project::target()?.join("clients"),
         source: project::root().join("validation").join("clients"),
     };
-    create(&place.scratch)?;
-    let python = place.python("python", "requirements.txt");
-    let blender = if long { Some(place.python("blender", "requirements-long.txt")) } else { None };
-    let node = place.node();
+    create(&folders.scratch)?;
+    let python = folders.python("python", "requirements.txt");
+    let blender = if long { Some(folders.python("blender", "requirements-long.txt")) } else { None };
+    let node = folders.node();
     if python.is_ok() || node.is_ok() || matches!(blender, Some(Ok(_))) {
-        place.make_samples()?;
+        folders.make_samples()?;
     }
-    place.run_checks("FFmpeg's libraries, OpenUSD, VTK, meshio and splashsurf", python, &CHECKS)?;
-    place.validate(node)?;
-    blender.map_or(Ok(()), |blender| place.run_checks("Blender", blender, &LONG_CHECKS))
+    folders.run_checks("FFmpeg's libraries, OpenUSD, VTK, meshio and splashsurf", python, &CHECKS)?;
+    folders.validate(node)?;
+    blender.map_or(Ok(()), |blender| folders.run_checks("Blender", blender, &LONG_CHECKS))
 }
 
-impl Place {
+impl ClientFolders {
     fn samples(&self) -> PathBuf {
         self.scratch.join("samples")
     }
 
-    /// Built as part of the workspace, as the tests were: for a package alone, cargo would choose other features of crates and build them all anew.
+    /// Builds the example as part of the workspace, as the tests were built: for one package alone, cargo would unify
+    /// features differently and build all dependencies again.
     fn make_samples(&self) -> Result<()> {
         let words = ["build", "--quiet", "--workspace", "--example", SAMPLES, "--message-format", "json"];
         let built = tool::output(tool::cargo().args(words))?;
-        let program = executable(&built).with_context(|| format!("cargo does not tell where it built {SAMPLES}"))?;
+        let program = executable(&built).with_context(|| format!("cargo does not report where it built {SAMPLES}"))?;
         tool::run(Command::new(program).arg(self.samples()))
     }
 
@@ -78,7 +79,7 @@ impl Place {
     /// The folder of packages for node.
     fn node(&self) -> Result<PathBuf> {
         for program in ["node", "npm"] {
-            if !tool::works(Command::new(program).arg("--version")) {
+            if !tool::is_available(Command::new(program).arg("--version")) {
                 return Err(anyhow!("{program} is not installed"));
             }
         }
@@ -104,7 +105,7 @@ impl Place {
         let python = match python {
             Ok(python) => python,
             Err(error) => {
-                tell_skipped(readers, &error);
+                report_skipped(readers, &error);
                 return Ok(());
             }
         };
@@ -120,7 +121,7 @@ impl Place {
         let packages = match packages {
             Ok(packages) => packages,
             Err(error) => {
-                tell_skipped("gltf-validator", &error);
+                report_skipped("gltf-validator", &error);
                 return Ok(());
             }
         };
@@ -130,14 +131,14 @@ impl Place {
     }
 }
 
-/// Where cargo put the last program that it tells of in these lines of JSON.
+/// Path of the last executable in the JSON messages of cargo.
 fn executable(lines: &str) -> Option<PathBuf> {
-    let told = lines.lines().rev().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    told.into_iter().find_map(|told| Some(PathBuf::from(told["executable"].as_str()?)))
+    let messages = lines.lines().rev().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    messages.into_iter().find_map(|message| Some(PathBuf::from(message["executable"].as_str()?)))
 }
 
-/// Says what was left out.
-fn tell_skipped(readers: &str, error: &anyhow::Error) {
+/// Prints which check was skipped, and why.
+fn report_skipped(readers: &str, error: &anyhow::Error) {
     println!("SKIPPED: exported files were not opened with {readers}: {}", reason(&format!("{error:#}")));
 }
 
@@ -148,9 +149,9 @@ fn reason(text: &str) -> &str {
     lines.clone().find(|line| line.to_ascii_lowercase().contains("error")).or(lines.next()).unwrap_or(text)
 }
 
-/// Fills a folder anew unless a note in it says that it holds what is wanted.
+/// Fills a folder again unless a file in it records that it holds what is wanted.
 fn prepare(folder: &Path, wanted: &str, fill: impl FnOnce() -> Result<String>) -> Result<()> {
-    let note = folder.join("holds.txt");
+    let note = folder.join("contents.txt");
     if fs::read_to_string(&note).is_ok_and(|held| held == wanted) {
         return Ok(());
     }
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_was_built_is_found_in_what_cargo_tells() {
+    fn a_program_that_was_built_is_found_in_the_messages_of_cargo() {
         let lines = r#"{"reason":"compiler-artifact","executable":null}
 {"reason":"compiler-artifact","executable":"/build/examples/sample"}
 {"reason":"build-finished","success":true}"#;
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_for_leaving_out_is_the_first_error() {
+    fn the_reason_of_a_skipped_check_is_the_first_error() {
         assert_eq!(reason("`pip` failed: trying\nERROR: no network\nERROR: no package\n"), "ERROR: no network");
         assert_eq!(reason("`npm --loglevel=error` failed: npm error code 7"), "npm error code 7");
         assert_eq!(reason("node is not installed"), "node is not installed");

@@ -12,7 +12,7 @@ pub const TARGETS: [&str; 9] = ["scene", "obj", "ply", "stl", "gltf", "msh", "vt
 /// Time for each target, s.
 pub const SECONDS: u32 = 60;
 
-/// What libFuzzer wants to know of the program it drives.
+/// Instrumentation that libFuzzer needs.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1";
@@ -20,28 +20,28 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
 /// Lines of a failed target's log that are shown.
 const SHOWN_LINES: usize = 40;
 
-/// The folders of one target.
-struct Place {
+/// Folders of one target.
+struct FuzzFolders {
     target: &'static str,
-    /// Everything that fuzzing makes.
+    /// Everything that fuzzing writes.
     scratch: PathBuf,
     /// The crate of the targets.
     source: PathBuf,
 }
 
-impl Place {
+impl FuzzFolders {
     fn of(target: &'static str) -> Result<Self> {
         Ok(Self { target, scratch: project::target()?.join("fuzz"), source: project::root().join("fuzz") })
     }
 
-    /// Inputs found so far; may be removed at any time.
+    /// Inputs that reach new edges; may be removed at any time.
     fn corpus(&self) -> PathBuf {
         self.scratch.join("corpus").join(self.target)
     }
 
-    /// Inputs that failed.
-    fn finds(&self) -> PathBuf {
-        self.scratch.join("finds").join(self.target)
+    /// Inputs that fail.
+    fn artifacts(&self) -> PathBuf {
+        self.scratch.join("artifacts").join(self.target)
     }
 
     fn log(&self) -> PathBuf {
@@ -52,52 +52,52 @@ impl Place {
         Ok(self.scratch.join(project::host()?).join("release").join(self.target))
     }
 
-    /// Inputs made by hand or kept from failures, where there are any.
-    fn given(&self) -> impl Iterator<Item = PathBuf> {
+    /// Inputs made by hand or kept from failures, if any.
+    fn seeds_and_cases(&self) -> impl Iterator<Item = PathBuf> {
         let folders = ["seeds", "cases"].map(|kind| self.source.join(kind).join(self.target));
         folders.into_iter().filter(|folder| folder.is_dir())
     }
 }
 
-/// Looks for the compiler that libFuzzer is built with.
+/// Checks for the compiler that libFuzzer is built with.
 pub fn require_tools() -> Result<()> {
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
-    if !tool::works(Command::new(&compiler).arg("--version")) {
+    if !tool::is_available(Command::new(&compiler).arg("--version")) {
         let name = compiler.to_string_lossy();
         bail!("the C++ compiler `{name}` does not work, and libFuzzer needs one; install g++ or clang++, or set CXX");
     }
     Ok(())
 }
 
-/// Builds all targets, in a folder of their own: they share nothing with other builds.
+/// Builds all targets, in a separate folder: instrumented builds share nothing with other builds.
 pub fn build() -> Result<()> {
-    let place = Place::of(TARGETS[0])?;
+    let folders = FuzzFolders::of(TARGETS[0])?;
     // With a target named, the flags do not hold for build scripts and macros, which run here and now.
     let mut command = tool::cargo();
-    command.current_dir(&place.source).args(["build", "--release", "--locked", "--bins", "--target"]);
-    command.arg(project::host()?).arg("--target-dir").arg(&place.scratch);
+    command.current_dir(&folders.source).args(["build", "--release", "--locked", "--bins", "--target"]);
+    command.arg(project::host()?).arg("--target-dir").arg(&folders.scratch);
     command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", FLAGS);
     tool::run(&mut command)
 }
 
 /// Runs one target.
 pub fn run(target: &'static str) -> Result<()> {
-    let place = Place::of(target)?;
-    for folder in [place.corpus(), place.finds()] {
+    let folders = FuzzFolders::of(target)?;
+    for folder in [folders.corpus(), folders.artifacts()] {
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
-    let log = File::create(place.log()).with_context(|| format!("cannot write {}", place.log().display()))?;
-    let mut command = Command::new(place.program()?);
-    command.current_dir(&place.scratch).arg(place.corpus()).args(place.given());
+    let log = File::create(folders.log()).with_context(|| format!("cannot write {}", folders.log().display()))?;
+    let mut command = Command::new(folders.program()?);
+    command.current_dir(&folders.scratch).arg(folders.corpus()).args(folders.seeds_and_cases());
     command.args(["-rss_limit_mb=2048", "-timeout=40", "-print_final_stats=1"]);
     command.arg(format!("-max_total_time={SECONDS}"));
-    command.arg(format!("-artifact_prefix={}/", place.finds().display()));
-    let words = place.source.join("words").join(format!("{target}.dict"));
+    command.arg(format!("-artifact_prefix={}/", folders.artifacts().display()));
+    let words = folders.source.join("words").join(format!("{target}.dict"));
     if words.is_file() {
         command.arg(format!("-dict={}", words.display()));
     }
     let status = command.stdout(log.try_clone()?).stderr(log).status().context("cannot start the fuzz target")?;
-    let text = String::from_utf8_lossy(&fs::read(place.log())?).into_owned();
+    let text = String::from_utf8_lossy(&fs::read(folders.log())?).into_owned();
     if status.success() {
         println!("{}", summary(&text));
         return Ok(());
@@ -107,13 +107,13 @@ pub fn run(target: &'static str) -> Result<()> {
         "the target found something; the input is in {}\n\
          shrink it:   {} -minimize_crash=1 -runs=10000 FILE\n\
          keep it in:  {}  (the tests replay what is there)",
-        place.finds().display(),
-        place.program()?.display(),
+        folders.artifacts().display(),
+        folders.program()?.display(),
         Path::new("fuzz/cases").join(target).display()
     )
 }
 
-/// How much was tried.
+/// Number of inputs, coverage and memory.
 fn summary(log: &str) -> String {
     let value = |key: &str| {
         let line = log.lines().find_map(|line| line.strip_prefix(key));
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn every_target_is_a_binary_with_seeds() {
         for target in TARGETS {
-            let place = Place::of(target).unwrap();
-            assert!(place.source.join("targets").join(format!("{target}.rs")).is_file(), "{target}");
-            assert!(place.given().count() > 0, "{target} has no seeds");
+            let folders = FuzzFolders::of(target).unwrap();
+            assert!(folders.source.join("targets").join(format!("{target}.rs")).is_file(), "{target}");
+            assert!(folders.seeds_and_cases().count() > 0, "{target} has no seeds");
         }
     }
 

@@ -1,6 +1,6 @@
-//! The gallery: a picture of every built-in scene, and the page that shows them.
+//! The gallery: a picture of every built-in scene, the page that shows them, and the film of the readme.
 
-use crate::{project, tool};
+use crate::{film, project, tool};
 use anyhow::{Context, Result, bail};
 use jpeg_encoder::{ColorType, Encoder};
 use serde_json::Value;
@@ -16,7 +16,7 @@ const JPEG_QUALITY: u8 = 86;
 /// Largest size of a picture, bytes.
 const LIMIT: u64 = 300_000;
 
-/// Simulates every scene up to its best moment, takes the picture and writes `docs/gallery.md`.
+/// Simulates every scene up to its poster frame, renders it and writes `docs/gallery.md`; then the film.
 pub fn make() -> Result<()> {
     tool::run(tool::cargo().args(["build", "--release", "--package", "phyxel-cli"]))?;
     let target = project::target()?;
@@ -28,7 +28,7 @@ pub fn make() -> Result<()> {
     let mut page = String::from(HEAD);
     for scene in &scenes {
         let (name, title) = (text(scene, "name")?, text(scene, "title")?);
-        let frame = scene["poster_frame"].as_u64().context("a scene without its best moment")?;
+        let frame = scene["poster_frame"].as_u64().context("a scene without its poster frame")?;
         println!("{name}, frame {frame}");
         let picture = pictures.join(format!("{name}.jpg"));
         take(&program, &target.join("gallery").join(name), name, frame, text(scene, "color")?, &picture)?;
@@ -37,7 +37,9 @@ pub fn make() -> Result<()> {
         ));
     }
     let path = project::root().join("docs/gallery.md");
-    fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))
+    fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("film of {}", film::SCENES.join(", "));
+    film::make(&program, &target.join("gallery"), &pictures.join("film.gif"))
 }
 
 const HEAD: &str = "# Gallery
@@ -49,7 +51,7 @@ fn text<'a>(scene: &'a Value, key: &str) -> Result<&'a str> {
     scene[key].as_str().with_context(|| format!("a scene without {key}"))
 }
 
-/// Simulates a scene up to a frame and takes its picture.
+/// Simulates a scene up to a frame and renders that.
 fn take(program: &Path, folder: &Path, name: &str, frame: u64, color: &str, picture: &Path) -> Result<()> {
     let (folder_text, frame_text) = (folder.to_string_lossy(), frame.to_string());
     let run = ["run", name, "-o", &folder_text, "--force", "--quiet", "--frames", &frame_text];

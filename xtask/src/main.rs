@@ -1,12 +1,13 @@
-//! The project's chores: `cargo xtask test` runs every check there is.
+//! The project's tasks: `cargo xtask test` runs every check.
 
 mod args;
 mod clients;
+mod film;
 mod fuzz;
 mod gallery;
+mod peers;
 mod plan;
 mod project;
-mod rivals;
 mod tool;
 
 use args::Request;
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
         Ok(Request::Test(scope)) => plan::test(scope),
         Ok(Request::Clients(long)) => clients::check(long),
         Ok(Request::Fuzz(target)) => plan::fuzz(target),
-        Ok(Request::Rivals) => rivals::compare(),
+        Ok(Request::Peers) => peers::compare(),
         Ok(Request::Gallery) => gallery::make(),
         Err(error) => Err(error),
     };

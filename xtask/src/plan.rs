@@ -1,4 +1,4 @@
-//! The checks, in order. The first that fails ends the chore.
+//! The checks, in order. The first that fails ends the task.
 
 use crate::args::Scope;
 use crate::{clients, fuzz, tool};
@@ -6,13 +6,13 @@ use anyhow::{Context, Result, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// One check.
-struct Step {
+/// A check.
+struct Check {
     name: String,
     work: Box<dyn FnOnce() -> Result<()>>,
 }
 
-impl Step {
+impl Check {
     fn new(name: impl Into<String>, work: impl FnOnce() -> Result<()> + 'static) -> Self {
         Self { name: name.into(), work: Box::new(work) }
     }
@@ -35,7 +35,7 @@ pub fn fuzz(target: Option<&'static str>) -> Result<()> {
     run(fuzz_steps(target.map_or(fuzz::TARGETS.to_vec(), |target| vec![target])))
 }
 
-fn run(steps: Vec<Step>) -> Result<()> {
+fn run(steps: Vec<Check>) -> Result<()> {
     let (count, began) = (steps.len(), Instant::now());
     for (number, step) in (1..).zip(steps) {
         println!("\n== {number}/{count} {}", step.name);
@@ -47,19 +47,19 @@ fn run(steps: Vec<Step>) -> Result<()> {
     Ok(())
 }
 
-fn steps(scope: Scope) -> Vec<Step> {
+fn steps(scope: Scope) -> Vec<Check> {
     let mut steps = vec![
-        Step::command("formatting", cargo(&["fmt", "--all", "--", "--check"])),
-        Step::command("lints", cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])),
-        Step::command("tests, every built-in scene's expectations among them", tests(scope)),
+        Check::command("formatting", cargo(&["fmt", "--all", "--", "--check"])),
+        Check::command("lints", cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])),
+        Check::command("tests, every built-in scene's expectations among them", tests(scope)),
     ];
     if scope != Scope::Quick {
-        steps.push(Step::command("doctests", cargo(&["test", "--workspace", "--doc"])));
+        steps.push(Check::command("doctests", cargo(&["test", "--workspace", "--doc"])));
         let mut documentation = cargo(&["doc", "--workspace", "--no-deps"]);
         documentation.env("RUSTDOCFLAGS", "-D warnings");
-        steps.push(Step::command("documentation", documentation));
+        steps.push(Check::command("documentation", documentation));
         let long = scope == Scope::Long;
-        steps.push(Step::new("exported files, opened by other programs", move || clients::check(long)));
+        steps.push(Check::new("exported files, opened by other programs", move || clients::check(long)));
     }
     if scope == Scope::Long {
         steps.extend(fuzz_steps(fuzz::TARGETS.to_vec()));
@@ -67,10 +67,10 @@ fn steps(scope: Scope) -> Vec<Step> {
     steps
 }
 
-fn fuzz_steps(targets: Vec<&'static str>) -> Vec<Step> {
-    let mut steps = vec![Step::new("fuzz targets, built", fuzz::build)];
+fn fuzz_steps(targets: Vec<&'static str>) -> Vec<Check> {
+    let mut steps = vec![Check::new("fuzz targets, built", fuzz::build)];
     for target in targets {
-        steps.push(Step::new(format!("fuzz target {target}, {} s", fuzz::SECONDS), move || fuzz::run(target)));
+        steps.push(Check::new(format!("fuzz target {target}, {} s", fuzz::SECONDS), move || fuzz::run(target)));
     }
     steps
 }
@@ -78,7 +78,7 @@ fn fuzz_steps(targets: Vec<&'static str>) -> Vec<Step> {
 /// All tests but doctests, with nextest if it is there. Long tests look at `PHYXEL_LONG`.
 fn tests(scope: Scope) -> Command {
     let long = scope == Scope::Long;
-    let mut command = if tool::works(&mut cargo(&["nextest", "--version"])) {
+    let mut command = if tool::is_available(&mut cargo(&["nextest", "--version"])) {
         let mut command = cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]);
         command.args(if long { &["--run-ignored", "all"][..] } else { &[] });
         command
@@ -102,11 +102,11 @@ fn cargo(words: &[&str]) -> Command {
 /// Looks for what the steps need before the first one starts.
 fn require_tools(scope: Scope) -> Result<()> {
     for (tool, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
-        if !tool::works(&mut cargo(&[tool, "--version"])) {
+        if !tool::is_available(&mut cargo(&[tool, "--version"])) {
             bail!("{component} is missing; get it with `rustup component add {component}`");
         }
     }
-    if !tool::works(&mut cargo(&["nextest", "--version"])) {
+    if !tool::is_available(&mut cargo(&["nextest", "--version"])) {
         println!("cargo-nextest is not installed: tests run with `cargo test`, which takes longer");
         println!("(get it with `cargo install cargo-nextest --locked`)");
     }

@@ -1,4 +1,4 @@
-//! Calling other programs.
+//! Calls of other programs.
 
 use crate::project;
 use anyhow::{Context, Result, bail};
@@ -18,7 +18,7 @@ pub fn rustc() -> Command {
     command
 }
 
-/// Runs a program whose words go to the terminal.
+/// Runs a program; its output goes to the terminal.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
     if !status.success() {
@@ -27,22 +27,22 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What a program prints.
+/// Standard output of a program.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
     if !output.status.success() {
         bail!("{} failed: {}", shown(command), String::from_utf8_lossy(&output.stderr).trim());
     }
-    String::from_utf8(output.stdout).with_context(|| format!("{} printed something that is no text", shown(command)))
+    String::from_utf8(output.stdout).with_context(|| format!("{} printed something that is not UTF-8", shown(command)))
 }
 
-/// Whether a program is there and answers.
-pub fn works(command: &mut Command) -> bool {
+/// Returns true if a program is installed and starts.
+pub fn is_available(command: &mut Command) -> bool {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     quiet.status().is_ok_and(|status| status.success())
 }
 
-/// A command as a person would type it.
+/// A command as it would be typed.
 pub fn shown(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let name = program.file_stem().unwrap_or(command.get_program());
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_does_not_work() {
-        assert!(!works(&mut Command::new("no-such-program-anywhere")));
+        assert!(!is_available(&mut Command::new("no-such-program-anywhere")));
         assert!(run(&mut Command::new("no-such-program-anywhere")).unwrap_err().to_string().contains("cannot start"));
     }
 }

@@ -68,7 +68,7 @@ impl Failure {
 
     fn scene_errors(&self) -> Option<&SceneErrors> {
         match self.error.downcast_ref::<LoadError>() {
-            Some(LoadError::Wrong(errors)) => Some(errors),
+            Some(LoadError::Invalid(errors)) => Some(errors),
             _ => None,
         }
     }

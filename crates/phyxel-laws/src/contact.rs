@@ -1,183 +1,206 @@
-//! Laws of touching: reaction, friction, sticking.
+//! Contact response of a point: unilateral constraint, restitution, Coulomb friction, adhesion.
 
 use crate::Real;
 use glam::Vec3;
 
-/// A touch, or one that is about to happen, between a point and a surface or another point.
+/// Contact point, touching or about to touch, between a particle and a surface or another particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Touch {
-    /// Unit vector away from the other.
+pub struct ContactPoint {
+    /// Contact normal, a unit vector away from the other side.
     pub normal: Vec3,
-    /// Distance of the surfaces along the normal, m; negative when they overlap.
+    /// Signed gap along the normal, m; negative where the sides overlap.
     pub gap: Real,
-    /// Normal velocity at the start of the step, relative to the other, m/s; negative when approaching.
-    pub approach: Real,
-    /// Tangential speed at the start of the step, relative to the other, m/s.
-    pub slide: Real,
+    /// Normal component of the relative velocity at the start of the step, m/s; negative when approaching.
+    pub initial_normal_velocity: Real,
+    /// Tangential component of the relative velocity at the start of the step, m/s.
+    pub initial_tangential_speed: Real,
 }
 
-impl Touch {
-    /// A touch of things that had this relative velocity at the start of the step.
-    pub fn new(normal: Vec3, gap: Real, velocity_before: Vec3) -> Self {
-        let approach = velocity_before.dot(normal);
-        Self { normal, gap, approach, slide: (velocity_before - normal * approach).length() }
+impl ContactPoint {
+    /// Contact point of two sides with this relative velocity at the start of the step, m/s.
+    pub fn new(normal: Vec3, gap: Real, initial_velocity: Vec3) -> Self {
+        let normal_velocity = initial_velocity.dot(normal);
+        Self {
+            normal,
+            gap,
+            initial_normal_velocity: normal_velocity,
+            initial_tangential_speed: (initial_velocity - normal * normal_velocity).length(),
+        }
     }
 }
 
-/// Friction, restitution and stickiness of a pair.
+/// Friction, restitution and adhesion of a pair of surfaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Surface {
-    /// Largest tangential over normal impulse at rest.
+pub struct SurfaceProperties {
+    /// Coefficient of static friction.
     pub static_friction: Real,
-    /// The same while sliding.
+    /// Coefficient of kinetic friction.
     pub kinetic_friction: Real,
-    /// Part of the approach velocity that comes back.
+    /// Coefficient of restitution: rebound over approach velocity.
     pub restitution: Real,
-    /// Largest change of velocity that sticking takes up in this step, m/s.
-    pub hold: Real,
-    /// Gap up to which it sticks, m.
-    pub film: Real,
+    /// Largest velocity change by adhesion within this step, m/s.
+    pub adhesion: Real,
+    /// Gap up to which adhesion acts, m.
+    pub adhesion_range: Real,
 }
 
-/// What a step is for contacts.
+/// Parameters of the contact response within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
+pub struct ContactParams {
     /// Time step, s.
     pub dt: Real,
-    /// Approach below this does not bounce, and sliding below this is rest, m/s.
-    pub resting: Real,
-    /// Largest velocity at which overlapping things are pushed apart, m/s.
-    pub push_limit: Real,
+    /// Threshold of rest, m/s: slower approach does not rebound, slower sliding counts as static.
+    pub rest_speed: Real,
+    /// Largest velocity at which penetration is resolved, m/s.
+    pub max_separation_speed: Real,
 }
 
-/// Time constant of the reaction in steps. At two steps the critically damped `m (P/tau^2 - 2 Q/tau)` of
-/// `[TPF89]` eq. 16 takes the whole approach velocity `Q` in one step and a quarter of the depth `P`.
+/// Time constant `tau` of the reaction in steps. At two steps the critically damped `m (P/tau^2 - 2
+/// Q/tau)` of `[TPF89]` eq. 16 removes the whole approach velocity `Q` in one step and a quarter of the
+/// penetration depth `P`.
 const TAU_STEPS: Real = 2.0;
 
-/// Normal velocity after a touch without sticking, m/s.
+/// Normal velocity after contact without adhesion, m/s.
 ///
-/// Outside, the surface may be reached but not crossed within the step. Inside, the depth is worked off by the
-/// critically damped reaction of `[TPF89]` eq. 16 (as a push out, never a pull). A fast approach comes back
-/// with the restitution; taking the velocity at the start of the step makes a free bounce exactly reversible.
-pub fn pushed_velocity(normal_velocity: Real, touch: &Touch, restitution: Real, pace: &Pace) -> Real {
-    let reach = if touch.gap >= 0.0 {
-        -touch.gap / pace.dt
+/// Outside, the point may reach the surface within the step but not cross it. Inside, the critically
+/// damped reaction of `[TPF89]` eq. 16 reduces the penetration depth; it only repels. A fast approach
+/// rebounds with the coefficient of restitution; using the velocity at the start of the step makes a free
+/// rebound exactly reversible.
+pub fn normal_response(normal_velocity: Real, point: &ContactPoint, restitution: Real, params: &ContactParams) -> Real {
+    let target = if point.gap >= 0.0 {
+        -point.gap / params.dt
     } else {
-        (-touch.gap / (TAU_STEPS * TAU_STEPS * pace.dt)).min(pace.push_limit)
+        (-point.gap / (TAU_STEPS * TAU_STEPS * params.dt)).min(params.max_separation_speed)
     };
-    if normal_velocity >= reach {
+    if normal_velocity >= target {
         return normal_velocity;
     }
-    if restitution > 0.0 && touch.approach < -pace.resting { reach.max(-restitution * touch.approach) } else { reach }
+    if restitution > 0.0 && point.initial_normal_velocity < -params.rest_speed {
+        target.max(-restitution * point.initial_normal_velocity)
+    } else {
+        target
+    }
 }
 
-/// Velocity of a point after touching something that does not give way; both velocities are relative to it.
+/// Velocity of a point after contact with an immovable surface, m/s; both velocities are relative to the
+/// surface.
 ///
-/// Friction follows Coulomb: static while the point was at rest, kinetic while it was sliding, along the unit
-/// tangential velocity and never past rest (`[TPF89]` eq. 18, with the direction normalised).
-/// Sticking holds back what wants to leave, up to its limit, and adds to the friction's normal impulse.
-pub fn touched_velocity(velocity: Vec3, touch: &Touch, surface: &Surface, pace: &Pace) -> Vec3 {
-    let normal_velocity = velocity.dot(touch.normal);
-    let pushed = pushed_velocity(normal_velocity, touch, surface.restitution, pace);
-    let touching = touch.gap <= surface.film || pushed > normal_velocity;
-    let hold = if touching { surface.hold } else { 0.0 };
-    let new_normal = pushed - pushed.max(0.0).min(hold);
-    let impulse = (pushed - normal_velocity) + hold;
-    let sliding = velocity - touch.normal * normal_velocity;
-    let at_rest = touch.slide <= pace.resting;
-    let friction = if at_rest { surface.static_friction } else { surface.kinetic_friction };
-    touch.normal * new_normal + slowed(sliding, friction * impulse)
+/// Coulomb friction: static if the point was at rest at the start of the step, kinetic if it was sliding,
+/// against the unit tangential velocity and never past rest (`[TPF89]` eq. 18, with the direction
+/// normalised). Adhesion opposes separation up to its limit and adds to the normal impulse of friction.
+pub fn contact_response(
+    velocity: Vec3,
+    point: &ContactPoint,
+    surface: &SurfaceProperties,
+    params: &ContactParams,
+) -> Vec3 {
+    let normal_velocity = velocity.dot(point.normal);
+    let repelled = normal_response(normal_velocity, point, surface.restitution, params);
+    let in_contact = point.gap <= surface.adhesion_range || repelled > normal_velocity;
+    let adhesion = if in_contact { surface.adhesion } else { 0.0 };
+    let new_normal = repelled - repelled.max(0.0).min(adhesion);
+    let impulse = (repelled - normal_velocity) + adhesion;
+    let tangential = velocity - point.normal * normal_velocity;
+    let is_static = point.initial_tangential_speed <= params.rest_speed;
+    let friction = if is_static { surface.static_friction } else { surface.kinetic_friction };
+    point.normal * new_normal + apply_friction(tangential, friction * impulse)
 }
 
-/// Tangential velocity after friction has taken up to `most` of it, m/s.
-fn slowed(sliding: Vec3, most: Real) -> Vec3 {
-    let speed = sliding.length();
-    if speed <= most { Vec3::ZERO } else { sliding * (1.0 - most / speed) }
+/// Tangential velocity after friction has reduced it by at most `max_change`, m/s.
+fn apply_friction(tangential: Vec3, max_change: Real) -> Vec3 {
+    let speed = tangential.length();
+    if speed <= max_change { Vec3::ZERO } else { tangential * (1.0 - max_change / speed) }
 }
 
-/// Work that friction takes from a relative motion within a step, J.
+/// Work of friction dissipated within a step, J.
 ///
-/// `taken` is the momentum that the touch took from the one side, kg m/s; `before` and `after` are its velocities
-/// relative to the other at the start and the end of the step, m/s. The part of the momentum along the surface times
-/// the mean of both is the work over the way that was slid. What rests on a slope gains and loses velocity in every
-/// step without sliding, and makes no heat. Momentum that speeds the sliding up does not count.
-pub fn friction_work(taken: Vec3, normal: Vec3, before: Vec3, after: Vec3) -> f64 {
-    let along = taken - normal * taken.dot(normal);
-    let sliding = (0.5 * (before + after)).as_dvec3();
-    along.as_dvec3().dot(sliding).max(0.0)
+/// `impulse` is the impulse that one side lost to the other, kg m/s; `before` and `after` are its
+/// velocities relative to the other side at the start and the end of the step, m/s. The work over the
+/// sliding distance is the tangential impulse times the mean of both. A body at rest on a slope gains and
+/// loses velocity in every step without sliding, and makes no heat. Impulses that accelerate the sliding
+/// do not count.
+pub fn friction_work(impulse: Vec3, normal: Vec3, before: Vec3, after: Vec3) -> f64 {
+    let tangential = impulse - normal * impulse.dot(normal);
+    let mean_velocity = (0.5 * (before + after)).as_dvec3();
+    tangential.as_dvec3().dot(mean_velocity).max(0.0)
 }
 
-/// Force of a critically damped spring that pulls a particle to a pointer, N.
+/// Force of a critically damped spring that drags a particle to a target at `offset` from it, N.
 ///
-/// The spring is made for the mass `heavy` of the whole body, so that it can lift it, as far as the particle's own
-/// `mass` can bear it without overshooting within a step. `tau` is the time it takes, s; `limit` the largest
-/// force, N.
-pub fn drag_force(way: Vec3, velocity: Vec3, mass: Real, heavy: Real, tau: Real, limit: Real, dt: Real) -> Vec3 {
-    let stiffness = (heavy / (tau * tau)).min(0.5 * mass / (dt * dt));
-    let damping = (2.0 * heavy / tau).min(mass / dt);
-    (way * stiffness - velocity * damping).clamp_length_max(limit)
+/// The spring has the stiffness for the mass `body_mass` of the whole body, so that it can lift the body,
+/// limited so that the particle of mass `mass` does not overshoot within a step. `tau` is the time
+/// constant, s; `limit` the largest force, N.
+pub fn drag_force(offset: Vec3, velocity: Vec3, mass: Real, body_mass: Real, tau: Real, limit: Real, dt: Real) -> Vec3 {
+    let stiffness = (body_mass / (tau * tau)).min(0.5 * mass / (dt * dt));
+    let damping = (2.0 * body_mass / tau).min(mass / dt);
+    (offset * stiffness - velocity * damping).clamp_length_max(limit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PACE: Pace = Pace { dt: 0.01, resting: 0.2, push_limit: 10.0 };
-    const ROUGH: Surface =
-        Surface { static_friction: 0.8, kinetic_friction: 0.6, restitution: 0.0, hold: 0.0, film: 0.0 };
+    const PARAMS: ContactParams = ContactParams { dt: 0.01, rest_speed: 0.2, max_separation_speed: 10.0 };
+    const ROUGH: SurfaceProperties = SurfaceProperties {
+        static_friction: 0.8,
+        kinetic_friction: 0.6,
+        restitution: 0.0,
+        adhesion: 0.0,
+        adhesion_range: 0.0,
+    };
 
-    fn on_ground(gap: Real, approach: Real) -> Touch {
-        Touch { normal: Vec3::Y, gap, approach, slide: 0.0 }
+    fn on_ground(gap: Real, initial_normal_velocity: Real) -> ContactPoint {
+        ContactPoint { normal: Vec3::Y, gap, initial_normal_velocity, initial_tangential_speed: 0.0 }
     }
 
     #[test]
     fn a_fall_ends_on_the_surface() {
-        let after = touched_velocity(Vec3::new(0.0, -5.0, 0.0), &on_ground(0.02, -5.0), &ROUGH, &PACE);
-        assert!((after.y * PACE.dt + 0.02).abs() < 1e-7);
+        let after = contact_response(Vec3::new(0.0, -5.0, 0.0), &on_ground(0.02, -5.0), &ROUGH, &PARAMS);
+        assert!((after.y * PARAMS.dt + 0.02).abs() < 1e-7);
     }
 
     #[test]
-    fn depth_is_worked_off_without_pulling() {
-        let inside = touched_velocity(Vec3::ZERO, &on_ground(-0.01, 0.0), &ROUGH, &PACE);
+    fn penetration_is_resolved_without_attraction() {
+        let inside = contact_response(Vec3::ZERO, &on_ground(-0.01, 0.0), &ROUGH, &PARAMS);
         assert!((inside.y - 0.25).abs() < 1e-6, "a quarter of the depth in a step");
         let leaving = Vec3::new(0.0, 3.0, 0.0);
-        assert_eq!(touched_velocity(leaving, &on_ground(-0.01, 3.0), &ROUGH, &PACE), leaving);
+        assert_eq!(contact_response(leaving, &on_ground(-0.01, 3.0), &ROUGH, &PARAMS), leaving);
     }
 
     #[test]
-    fn restitution_gives_back_its_part_and_rest_stays_rest() {
-        let bouncy = Surface { restitution: 0.5, ..Surface::default() };
-        let after = touched_velocity(Vec3::new(0.0, -4.1, 0.0), &on_ground(0.0, -4.0), &bouncy, &PACE);
+    fn restitution_scales_the_rebound_and_rest_stays_rest() {
+        let bouncy = SurfaceProperties { restitution: 0.5, ..SurfaceProperties::default() };
+        let after = contact_response(Vec3::new(0.0, -4.1, 0.0), &on_ground(0.0, -4.0), &bouncy, &PARAMS);
         assert_eq!(after.y, 2.0);
-        let resting = touched_velocity(Vec3::new(0.0, -0.1, 0.0), &on_ground(0.0, 0.0), &bouncy, &PACE);
+        let resting = contact_response(Vec3::new(0.0, -0.1, 0.0), &on_ground(0.0, 0.0), &bouncy, &PARAMS);
         assert_eq!(resting.y, 0.0);
     }
 
     #[test]
-    fn friction_holds_what_rests_and_brakes_what_slides_without_reversing_it() {
-        let pressed = |x: Real, slide: Real| {
-            let touch = Touch { slide, ..on_ground(0.0, 0.0) };
-            touched_velocity(Vec3::new(x, -1.0, 0.0), &touch, &ROUGH, &PACE)
+    fn static_friction_holds_and_kinetic_friction_never_reverses_sliding() {
+        let respond = |x: Real, sliding_speed: Real| {
+            let point = ContactPoint { initial_tangential_speed: sliding_speed, ..on_ground(0.0, 0.0) };
+            contact_response(Vec3::new(x, -1.0, 0.0), &point, &ROUGH, &PARAMS)
         };
-        assert_eq!(pressed(0.79, 0.0), Vec3::ZERO, "below the static limit");
-        assert!((pressed(1.0, 0.0).x - 0.2).abs() < 1e-6, "above it");
-        assert!((pressed(2.0, 2.0).x - 1.4).abs() < 1e-6, "the kinetic one while sliding");
-        assert_eq!(pressed(0.5, 2.0).x, 0.0, "never past rest");
+        assert_eq!(respond(0.79, 0.0), Vec3::ZERO, "below the limit of static friction");
+        assert!((respond(1.0, 0.0).x - 0.2).abs() < 1e-6, "above it");
+        assert!((respond(2.0, 2.0).x - 1.4).abs() < 1e-6, "the kinetic one while sliding");
+        assert_eq!(respond(0.5, 2.0).x, 0.0, "never past rest");
     }
 
     #[test]
-    fn friction_works_along_the_way_that_is_slid() {
-        let sliding = |before: Real, after: Real, taken: Real| {
-            let [before, after, taken] = [before, after, taken].map(|x| Vec3::new(x, -1.0, 0.0));
-            friction_work(taken, Vec3::Y, before, after)
+    fn friction_work_is_tangential_impulse_times_mean_sliding_velocity() {
+        let work = |before: Real, after: Real, impulse: Real| {
+            let [before, after, impulse] = [before, after, impulse].map(|x| Vec3::new(x, -1.0, 0.0));
+            friction_work(impulse, Vec3::Y, before, after)
         };
-        assert_eq!(sliding(3.0, 1.0, 2.0 * 5.0), 0.5 * 5.0 * (9.0 - 1.0), "what 5 kg lose");
-        assert_eq!(sliding(0.0, 0.0, 0.1), 0.0, "at rest on a slope");
-        assert_eq!(sliding(-1.0, -1.0, 0.1), 0.0, "what drives makes no heat");
+        assert_eq!(work(3.0, 1.0, 2.0 * 5.0), 0.5 * 5.0 * (9.0 - 1.0), "kinetic energy lost by 5 kg");
+        assert_eq!(work(0.0, 0.0, 0.1), 0.0, "at rest on a slope");
+        assert_eq!(work(-1.0, -1.0, 0.1), 0.0, "driving impulses make no heat");
     }
 
     #[test]
-    fn a_dragged_particle_comes_to_the_pointer_at_any_step_without_passing_it_far() {
+    fn a_dragged_particle_converges_to_the_target_at_any_step_with_little_overshoot() {
         for dt in [1e-4, 1e-2, 1.0] {
             let (mut x, mut v) = (0.0, Vec3::ZERO);
             for _ in 0..(3.0 / dt) as usize + 60 {
@@ -191,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn sticking_holds_up_to_its_limit() {
-        let sticky = Surface { hold: 0.5, film: 0.005, ..ROUGH };
-        let leaving = |v: Real| touched_velocity(Vec3::new(0.0, v, 0.0), &on_ground(0.0, 0.0), &sticky, &PACE).y;
+    fn adhesion_holds_up_to_its_limit() {
+        let sticky = SurfaceProperties { adhesion: 0.5, adhesion_range: 0.005, ..ROUGH };
+        let leaving = |v: Real| contact_response(Vec3::new(0.0, v, 0.0), &on_ground(0.0, 0.0), &sticky, &PARAMS).y;
         assert_eq!(leaving(0.3), 0.0);
         assert!((leaving(2.0) - 1.5).abs() < 1e-6);
-        let above = touched_velocity(Vec3::new(0.0, 0.3, 0.0), &on_ground(0.01, 0.0), &sticky, &PACE);
-        assert_eq!(above.y, 0.3, "only what touches sticks");
+        let above = contact_response(Vec3::new(0.0, 0.3, 0.0), &on_ground(0.01, 0.0), &sticky, &PARAMS);
+        assert_eq!(above.y, 0.3, "no adhesion beyond its range");
     }
 }

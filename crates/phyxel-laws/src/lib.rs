@@ -1,29 +1,36 @@
-//! The laws: pure physics of one stencil.
+//! Constitutive laws, discretisations and numerical kernels of the engine, free of simulation state.
 //!
-//! Values or slices in, values out. Nothing here knows the world, loops over it, or touches files and threads,
-//! and no kernel of a step allocates; what is made once for a step, such as a factor or a shell of faces, may.
+//! Values or slices in, values out. Nothing here knows the world, loops over it, or touches files and
+//! threads, and no kernel of a step allocates; what is built once per step, such as a factorisation or a
+//! surface grid, may.
+//!
+//! - [`simd`], [`linalg`], [`rng`], [`neighbours`], [`kernel`]: vectors of eight lanes, small dense and
+//!   skyline linear algebra, counter-based random numbers, radius search, smoothing kernels;
+//! - [`material`], [`contact`]: elasticity and plasticity, contact and friction;
+//! - [`shape_matching`], [`meshless`], [`lattice`], [`sph`], [`mass_spring`], [`fem`]: one module per
+//!   discretisation;
+//! - [`tet_topology`], [`tet_collision`], [`subdivision`]: meshes of tetrahedra, their contact search, and
+//!   subdivision surfaces.
 
 // Matrices are written with indices, as in the papers.
 #![allow(clippy::needless_range_loop)]
 
 pub mod contact;
-pub mod crystal;
-pub mod elastic;
-pub mod envelope;
+pub mod fem;
 pub mod kernel;
-pub mod lanes;
-pub mod matching;
-pub mod molecular;
-pub mod phyxels;
-pub mod plasticity;
-pub mod random;
-pub mod rotation;
-pub mod search;
+pub mod lattice;
+pub mod linalg;
+pub mod mass_spring;
+pub mod material;
+pub mod meshless;
+pub mod neighbours;
+pub mod rng;
+pub mod shape_matching;
+pub mod simd;
 pub mod sph;
-pub mod spring;
-pub mod stiffness;
-pub mod symmetric;
-pub mod tetra;
+pub mod subdivision;
+pub mod tet_collision;
+pub mod tet_topology;
 
-/// The scalar of the engine.
+/// Scalar type of the engine.
 pub type Real = f32;

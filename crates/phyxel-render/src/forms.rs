@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 use phyxel::obstacle::{DistanceGrid, Geometry};
-use phyxel::skin::{CREASE, corner_normals};
+use phyxel::skin::{CREASE_ANGLE, corner_normals};
 use std::collections::HashMap;
 use std::f32::consts::{FRAC_PI_2, TAU};
 
@@ -112,7 +112,7 @@ fn cone(radius: f32, half: f32) -> Form {
 /// A mesh with smooth normals, but sharp edges.
 fn mesh(positions: &[Vec3], triangles: &[[u32; 3]]) -> Form {
     let mut form = Form::default();
-    for (triangle, normals) in triangles.iter().zip(corner_normals(positions, triangles, CREASE)) {
+    for (triangle, normals) in triangles.iter().zip(corner_normals(positions, triangles, CREASE_ANGLE)) {
         let first = form.positions.len() as u32;
         form.positions.extend(triangle.map(|i| positions[i as usize]));
         form.normals.extend(normals);

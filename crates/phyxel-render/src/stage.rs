@@ -10,7 +10,7 @@ use phyxel::Frame;
 use phyxel::frame::{FrameBody, FrameObstacle};
 use phyxel::material::Finish;
 use phyxel::obstacle;
-use phyxel::particles::Phase;
+use phyxel::store::Phase;
 
 /// Colour of obstacles where colours mean numbers.
 const NEUTRAL: Vec3 = Vec3::splat(0.42);
@@ -187,20 +187,20 @@ impl Builder<'_> {
         let pose = &obstacle.pose;
         match &obstacle.geometry {
             obstacle::Geometry::HalfSpace { normal } => self.planes.push(Plane {
-                point: pose.at.into(),
-                normal: pose.direction(*normal).into(),
+                point: pose.position.into(),
+                normal: pose.transform_vector(*normal).into(),
                 colour,
                 object,
             }),
             obstacle::Geometry::Sphere { radius } => {
-                self.things.balls.push(Ball { centre: pose.at.into(), radius: *radius, colour, object });
+                self.things.balls.push(Ball { centre: pose.position.into(), radius: *radius, colour, object });
             }
             geometry => {
                 let Some(form) = forms::surface(geometry) else { return };
                 let vertices = &mut self.things.vertices;
                 let first = vertices.positions.len() as u32;
-                vertices.positions.extend(form.positions.iter().map(|&point| pose.point(point)));
-                vertices.normals.extend(form.normals.iter().map(|&normal| pose.direction(normal)));
+                vertices.positions.extend(form.positions.iter().map(|&point| pose.transform_point(point)));
+                vertices.normals.extend(form.normals.iter().map(|&normal| pose.transform_vector(normal)));
                 vertices.colours.resize(vertices.positions.len(), colour);
                 let placed = form.triangles.iter().map(|corners| (corners.map(|corner| first + corner), object));
                 self.things.triangles.extend(placed);

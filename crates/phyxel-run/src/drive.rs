@@ -227,7 +227,7 @@ impl Drive {
             totals: self.last.totals.clone(),
             bodies: self.last.bodies.clone(),
             expectations: self.judge.findings(self.last.frame >= self.scene_frames),
-            warnings: heading.warnings.into_iter().chain(self.world.losses()).collect(),
+            warnings: heading.warnings.into_iter().chain(self.world.lost_matter_warnings()).collect(),
         }
     }
 

@@ -5,7 +5,7 @@ use phyxel::Frame;
 use phyxel::frame::{BodyReport, FrameBody, FrameParticles, FrameSkin, PhaseCounts, SkinReport, Span, Topology};
 use phyxel::material::Finish;
 use phyxel::model::ModelKind;
-use phyxel::particles::Phase;
+use phyxel::store::Phase;
 use std::sync::Arc;
 
 /// A solid "soft cube" of two particles with a skin of one triangle, and a fluid "drop" of one particle.
@@ -52,7 +52,7 @@ fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<Fram
     let count = particles.len() as u64;
     let report = BodyReport {
         name: name.to_string(),
-        model: ModelKind::Shape,
+        model: ModelKind::ShapeMatching,
         particles: PhaseCounts { solid: count, fluid: 0, gas: 0 },
         pieces: 1,
         centre: [x, 0.0, 0.0],
@@ -60,7 +60,7 @@ fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<Fram
         velocity: [0.0; 3],
         temperature: Span::default(),
         strain_max: 0.0,
-        solver_rounds: None,
+        solver_iterations: None,
         degenerate: None,
         tetrahedra: None,
         broken: 0,

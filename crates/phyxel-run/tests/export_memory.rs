@@ -8,7 +8,7 @@ use phyxel::Frame;
 use phyxel::frame::{BodyReport, FrameBody, FrameParticles, FrameSkin, PhaseCounts, SkinReport, Span, Topology};
 use phyxel::material::Finish;
 use phyxel::model::ModelKind;
-use phyxel::particles::Phase;
+use phyxel::store::Phase;
 use phyxel_run::{Export, ExportContext};
 use std::fs;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ fn frame(index: u32, triangles: &Arc<Vec<[u32; 3]>>) -> Frame {
 fn body(name: &str, particles: std::ops::Range<usize>, skin: Option<FrameSkin>) -> FrameBody {
     let report = BodyReport {
         name: name.to_string(),
-        model: ModelKind::Shape,
+        model: ModelKind::ShapeMatching,
         particles: PhaseCounts { solid: particles.len() as u64, fluid: 0, gas: 0 },
         pieces: 1,
         centre: [0.0; 3],
@@ -86,7 +86,7 @@ fn body(name: &str, particles: std::ops::Range<usize>, skin: Option<FrameSkin>) 
         velocity: [0.0; 3],
         temperature: Span::default(),
         strain_max: 0.0,
-        solver_rounds: None,
+        solver_iterations: None,
         degenerate: None,
         tetrahedra: None,
         broken: 0,

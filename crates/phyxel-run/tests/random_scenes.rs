@@ -1,24 +1,24 @@
 //! Five hundred random valid scenes: no value stops being a number, nothing panics, no particle is lost.
 
 use phyxel::step::{StageTimes, step};
-use phyxel_scene::sample::Random;
+use phyxel_scene::sample::CounterRng;
 use phyxel_scene::{BuildOptions, Scene};
 use std::path::Path;
 
 const SCENES: u64 = 500;
 
 /// A number whose logarithm is spread evenly.
-fn spread(random: &mut Random, low: f64, high: f64) -> f64 {
-    low * (high / low).powf(f64::from(random.unit()))
+fn spread(random: &mut CounterRng, low: f64, high: f64) -> f64 {
+    low * (high / low).powf(f64::from(random.uniform()))
 }
 
-fn pick<'a>(random: &mut Random, words: &[&'a str]) -> &'a str {
+fn pick<'a>(random: &mut CounterRng, words: &[&'a str]) -> &'a str {
     words[random.below(words.len() as u64) as usize]
 }
 
 /// A shape of about this size, as a file writes it.
-fn shape(random: &mut Random, size: f64) -> String {
-    let [a, b, c] = [0, 1, 2].map(|_| size * f64::from(0.3 + random.unit()));
+fn shape(random: &mut CounterRng, size: f64) -> String {
+    let [a, b, c] = [0, 1, 2].map(|_| size * f64::from(0.3 + random.uniform()));
     match random.below(7) {
         0 => format!("{{ kind = 'box', size = [{a:e}, {b:e}, {c:e}] }}"),
         1 => format!("{{ kind = 'sphere', radius = {a:e} }}"),
@@ -30,10 +30,10 @@ fn shape(random: &mut Random, size: f64) -> String {
     }
 }
 
-fn body(random: &mut Random, number: u32, size: f64) -> String {
-    let spacing = size * f64::from(0.25 + 0.5 * random.unit());
-    let at = [0, 1, 2].map(|_| size * f64::from(6.0 * random.unit() - 3.0));
-    let turn = [0, 1, 2].map(|_| 360.0 * random.unit());
+fn body(random: &mut CounterRng, number: u32, size: f64) -> String {
+    let spacing = size * f64::from(0.25 + 0.5 * random.uniform());
+    let at = [0, 1, 2].map(|_| size * f64::from(6.0 * random.uniform() - 3.0));
+    let turn = [0, 1, 2].map(|_| 360.0 * random.uniform());
     let speed = spread(random, 1e-3, 1e2) * size;
     let clusters = [0, 1, 2].map(|_| 1 + random.below(3));
     let mut text = format!(
@@ -49,8 +49,8 @@ fn body(random: &mut Random, number: u32, size: f64) -> String {
         -0.5 * speed,
         random.below(2) == 0,
         pick(random, &["rigid", "linear", "quadratic"]),
-        random.unit(),
-        random.unit(),
+        random.uniform(),
+        random.uniform(),
         random.below(2) == 0,
     );
     if random.below(2) == 0 {
@@ -64,7 +64,7 @@ fn body(random: &mut Random, number: u32, size: f64) -> String {
 
 /// A scene and the step it is run with, s.
 fn scene(seed: u64) -> (String, f32) {
-    let mut random = Random::new(seed);
+    let mut random = CounterRng::new(seed);
     let size = spread(&mut random, 1e-4, 1e4);
     let gravity = spread(&mut random, 1e-3, 1e3);
     let mut text = format!(
@@ -73,16 +73,16 @@ fn scene(seed: u64) -> (String, f32) {
         -gravity,
         spread(&mut random, 1e-3, 1e5),
         spread(&mut random, 1.0, 1e12),
-        random.unit(),
-        random.unit(),
-        0.9 * random.unit(),
+        random.uniform(),
+        random.uniform(),
+        0.9 * random.uniform(),
     );
     if random.below(2) == 0 {
         let creep = spread(&mut random, 1e-2, 1e4);
         text += &format!(
             "plasticity = {{ yield = {}, creep = {creep:e}, max = {} }}\n",
-            0.2 * random.unit(),
-            random.unit()
+            0.2 * random.uniform(),
+            random.uniform()
         );
     }
     for number in 0..1 + random.below(4) as u32 {
@@ -90,11 +90,11 @@ fn scene(seed: u64) -> (String, f32) {
     }
     for number in 0..random.below(3) {
         let kind = if random.below(2) == 0 { "{ kind = 'plane' }".into() } else { shape(&mut random, 2.0 * size) };
-        let below = -size * f64::from(4.0 * random.unit());
+        let below = -size * f64::from(4.0 * random.uniform());
         text += &format!(
             "[[obstacles]]\nname = 'obstacle-{number}'\nshape = {kind}\nplace = {{ at = [0.0, {below:e}, 0.0] }}\n\
              restitution = {}\nstickiness = {:e}\n",
-            random.unit(),
+            random.uniform(),
             spread(&mut random, 1e-3, 1e6),
         );
     }

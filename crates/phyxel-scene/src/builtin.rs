@@ -1,11 +1,11 @@
-//! The scenes that come with the program: every file of the repository's `scenes` folder.
+//! Built-in scenes: every file of the repository's `scenes` folder.
 
-/// A built-in scene.
+/// Built-in scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its name: that of its file without ending.
+    /// Name: that of its file without extension.
     pub name: &'static str,
-    /// Its file.
+    /// Text of the file.
     pub text: &'static str,
 }
 
@@ -21,7 +21,7 @@ pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// The file of a built-in scene.
+/// Text of the file of a built-in scene.
 pub fn text(name: &str) -> Option<&'static str> {
     FILES.iter().find(|(other, _)| *other == name).map(|(_, text)| *text)
 }

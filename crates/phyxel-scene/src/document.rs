@@ -1,18 +1,18 @@
-//! A scene file as a tree of values that remember the lines they stand on.
+//! TOML document as a tree of values with their line numbers.
 //!
 //! Knows TOML and nothing of scenes.
 
 use crate::error::Problem;
 use toml::de::{DeTable, DeValue};
 
-/// A value and the line it starts on; values of overrides have no line.
+/// Value with the line it starts on; values of overrides have no line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub line: Option<usize>,
     pub value: Value,
 }
 
-/// What a value is.
+/// Value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Text(String),
@@ -30,7 +30,7 @@ pub(crate) struct Table {
     pub entries: Vec<Entry>,
 }
 
-/// One key with its value.
+/// Key with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub key: String,
@@ -39,12 +39,12 @@ pub(crate) struct Entry {
 }
 
 impl Table {
-    /// The entry with a key.
+    /// Returns the entry with a key.
     pub fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// The value with a key, to be changed.
+    /// Returns the value with a key, mutable.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)
     }
@@ -56,7 +56,7 @@ impl Table {
 }
 
 impl Node {
-    /// The text, if it is one.
+    /// Returns the string, if it is one.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// The value with this key, if this is a table that has it.
+    /// Returns the value with this key, if this is a table that has it.
     pub fn child(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Value::Table(table) => table.get(key).map(|entry| &entry.node),
@@ -72,10 +72,10 @@ impl Node {
         }
     }
 
-    /// The kind of value and the value, short enough for a message: `the text "abc"`.
+    /// Describes the value for messages: `the text "abc"`.
     pub fn describe(&self) -> String {
         match &self.value {
-            Value::Text(text) => format!("the text {:?}", shorten(text)),
+            Value::Text(text) => format!("the text {:?}", abbreviate(text)),
             Value::Integer(number) => format!("the number {number}"),
             Value::Float(number) => format!("the number {number}"),
             Value::Flag(flag) => format!("{flag}"),
@@ -86,7 +86,7 @@ impl Node {
     }
 }
 
-fn shorten(text: &str) -> String {
+fn abbreviate(text: &str) -> String {
     const LONGEST: usize = 40;
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -94,10 +94,10 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// Reads a whole file; every syntax error becomes a problem, at most one per line.
+/// Parses a file; every syntax error becomes a problem, at most one per line.
 pub(crate) fn parse(text: &str) -> Result<Table, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let lines = Lines::of(text);
+    let lines = LineIndex::of(text);
     if errors.is_empty() {
         return Ok(convert_table(table.get_ref(), Some(&lines)));
     }
@@ -114,7 +114,7 @@ pub(crate) fn parse(text: &str) -> Result<Table, Vec<Problem>> {
     Err(problems)
 }
 
-/// Reads one value, without lines; what is not a TOML value is a text.
+/// Parses a value, without lines; what is not a TOML value is a string.
 pub(crate) fn parse_value(text: &str) -> Node {
     match DeValue::parse(text.trim()) {
         Ok(value) => convert(value.get_ref(), None, None),
@@ -122,7 +122,7 @@ pub(crate) fn parse_value(text: &str) -> Node {
     }
 }
 
-fn convert_table(table: &DeTable<'_>, lines: Option<&Lines>) -> Table {
+fn convert_table(table: &DeTable<'_>, lines: Option<&LineIndex>) -> Table {
     let mut entries: Vec<(usize, Entry)> = table
         .iter()
         .map(|(key, value)| {
@@ -136,12 +136,12 @@ fn convert_table(table: &DeTable<'_>, lines: Option<&Lines>) -> Table {
     Table { entries: entries.into_iter().map(|(_, entry)| entry).collect() }
 }
 
-fn convert(value: &DeValue<'_>, line: Option<usize>, lines: Option<&Lines>) -> Node {
+fn convert(value: &DeValue<'_>, line: Option<usize>, lines: Option<&LineIndex>) -> Node {
     let value = match value {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
             Ok(number) => Value::Integer(number),
-            // Beyond 64 bits only the size matters; the range checks speak up.
+            // Beyond 64 bits only the magnitude matters; the range checks reject it.
             Err(_) => Value::Float(number.as_str().parse().unwrap_or(f64::INFINITY)),
         },
         DeValue::Float(number) => Value::Float(number.as_str().parse().unwrap_or(f64::NAN)),
@@ -156,18 +156,18 @@ fn convert(value: &DeValue<'_>, line: Option<usize>, lines: Option<&Lines>) -> N
     Node { line, value }
 }
 
-/// Where each line of a text starts.
-struct Lines {
+/// Byte offsets of the lines of a text.
+struct LineIndex {
     starts: Vec<usize>,
 }
 
-impl Lines {
+impl LineIndex {
     fn of(text: &str) -> Self {
         let after_breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         Self { starts: std::iter::once(0).chain(after_breaks).collect() }
     }
 
-    /// Number of the line, from 1, that holds a byte.
+    /// Line number, from 1, of a byte.
     fn at(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start <= byte)
     }

@@ -1,4 +1,4 @@
-//! What can go wrong between a scene file and a world.
+//! Errors of reading and building scenes.
 
 use crate::sample::SampleError;
 use crate::shape::ShapeError;
@@ -8,28 +8,28 @@ use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// One thing that is wrong in a scene file.
+/// Mistake in a scene file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Line of the file, counted from 1; `None` for what an override brought in.
+    /// Line of the file, from 1; `None` for an override.
     pub line: Option<usize>,
-    /// Where it stands, for instance `bodies[0] "goop".spacing`; empty for the file as a whole.
+    /// Path of the value, for instance `bodies[0] "goop".spacing`; empty for the file as a whole.
     pub path: String,
-    /// What is wrong, and what would be right.
+    /// Message with the remedy.
     pub message: String,
 }
 
-/// Everything that is wrong in a scene file.
+/// All mistakes of a scene file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct SceneErrors {
-    /// The file as the user named it.
+    /// File as the user named it.
     pub file: String,
-    /// At least one, in the order of the file.
+    /// Problems in the order of the file, at least one.
     pub problems: Vec<Problem>,
 }
 
 impl fmt::Display for SceneErrors {
-    /// One line per problem: `file:line: path: message`.
+    /// Writes one line per problem: `file:line: path: message`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, problem) in self.problems.iter().enumerate() {
             if number > 0 {
@@ -48,38 +48,40 @@ impl fmt::Display for SceneErrors {
     }
 }
 
-/// A scene could not be loaded.
+/// Error of loading a scene.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// Neither a file nor a built-in scene.
-    #[error("there is no file \"{asked}\" and no built-in scene of that name{}; built-in scenes: {}", nearest(.near), list(.known))]
+    #[error("there is no file \"{asked}\" and no built-in scene of that name{}; built-in scenes: \
+        {}", nearest(.near), list(.known))]
     Missing {
-        /// What was looked for.
+        /// Requested path or name.
         asked: String,
-        /// The built-in scene whose name is nearest.
+        /// Built-in scene with the most similar name.
         near: Option<String>,
         /// All built-in scenes.
         known: Vec<String>,
     },
-    /// A file that cannot be read.
-    #[error("cannot read the scene file \"{}\": {source}; check that it is a text file and that you may read it", .path.display())]
+    /// Unreadable file.
+    #[error("cannot read the scene file \"{}\": {source}; check that it is a text file and that you may read \
+        it", .path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A file that says something wrong.
+    /// Invalid file.
     #[error(transparent)]
-    Wrong(#[from] SceneErrors),
+    Invalid(#[from] SceneErrors),
 }
 
-/// A scene that reads well could not become a world.
+/// Error of building a world from a valid scene.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// More particles than allowed.
+    /// Too many particles.
     #[error(
         "the scene needs about {total} particles, more than the {limit} allowed ({}); \
          make `spacing` larger or allow more particles", counts(.bodies)
@@ -92,46 +94,47 @@ pub enum BuildError {
         /// Name, copies included in the count, and particles of each body of the file.
         bodies: Vec<(String, u64)>,
     },
-    /// A body whose shape cannot be filled with particles.
+    /// Body whose shape cannot be sampled.
     #[error("body \"{body}\": {source}")]
     Sampling {
         /// Its name.
         body: String,
-        /// What is wrong.
+        /// Cause.
         source: SampleError,
     },
-    /// A body whose shape cannot be cut into tetrahedra.
+    /// Body whose shape cannot be meshed.
     #[error("body \"{body}\": {source}")]
     Tetra {
         /// Its name.
         body: String,
-        /// What is wrong.
+        /// Cause.
         source: TetraError,
     },
-    /// A body whose surface cannot be made.
+    /// Body whose surface cannot be extracted.
     #[error("skin of body \"{body}\": {source}; change `skin.{key}`, or use skin = {{ kind = \"particles\" }}")]
     Skin {
         /// Its name.
         body: String,
-        /// The key that says how fine it is.
+        /// Key of the resolution.
         key: &'static str,
-        /// What is wrong.
+        /// Cause.
         source: ShapeError,
     },
-    /// An obstacle or a drain without end in a form that has to be sampled on a grid.
+    /// Unbounded obstacle or drain that would need a distance grid.
     #[error(
         "{owner}: its shape has no end, which only a plain plane may have; cut it with an intersection or use a box"
     )]
     EndlessShape {
-        /// What it is, with its name.
+        /// Kind and name of the owner.
         owner: String,
     },
-    /// An obstacle or a drain whose grid of distances would be too large.
+    /// Obstacle or drain with too large a distance grid.
     #[error(
-        "{owner}: a cell of {cell} m makes a grid of {corners} corners, more than the {limit} allowed; make `cell` larger"
+        "{owner}: a cell of {cell} m makes a grid of {corners} corners, more than the {limit} allowed; make `cell` \
+         larger"
     )]
     GridTooFine {
-        /// What it is, with its name.
+        /// Kind and name of the owner.
         owner: String,
         /// Edge of a cell, m.
         cell: f32,
@@ -140,17 +143,19 @@ pub enum BuildError {
         /// Largest number allowed.
         limit: u64,
     },
-    /// A region for copies that no position lies in.
+    /// Region for copies in which no position was found.
     #[error(
-        "body \"{body}\": no place was found in the region `copies.in` after {tries} tries; make the region larger or give it an end"
+        "body \"{body}\": no position was found in the region `copies.in` after {tries} tries; make the region larger \
+            or \
+         give it an end"
     )]
-    NoPlace {
+    NoPosition {
         /// Its name.
         body: String,
-        /// Positions tried.
+        /// Number of attempts.
         tries: u32,
     },
-    /// The world refused something.
+    /// Error of the engine.
     #[error(transparent)]
     World(#[from] WorldError),
 }
@@ -165,9 +170,9 @@ fn list(names: &[String]) -> String {
 
 fn counts(bodies: &[(String, u64)]) -> String {
     const SHOWN: usize = 12;
-    let mut parts: Vec<String> = bodies.iter().take(SHOWN).map(|(name, count)| format!("{name}: {count}")).collect();
+    let mut items: Vec<String> = bodies.iter().take(SHOWN).map(|(name, count)| format!("{name}: {count}")).collect();
     if bodies.len() > SHOWN {
-        parts.push(format!("and {} more bodies", bodies.len() - SHOWN));
+        items.push(format!("and {} more bodies", bodies.len() - SHOWN));
     }
-    parts.join(", ")
+    items.join(", ")
 }

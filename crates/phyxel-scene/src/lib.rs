@@ -1,8 +1,8 @@
-//! Scene files to worlds.
+//! Scene files, and the construction of worlds from them.
 //!
-//! [`Scene::load`] reads a file or a built-in scene and reports everything that is wrong with it at once;
-//! [`Scene::build`] makes a [`phyxel::World`] of it. In between, a [`Scene`] is plain values that may be looked
-//! at and changed. This crate simulates nothing and writes no files.
+//! [`Scene::load`] reads a file or a built-in scene and reports all mistakes at once; [`Scene::build`] makes a
+//! [`phyxel::World`] of it. In between, a [`Scene`] is plain values that may be inspected and changed. This crate
+//! simulates nothing and writes no files.
 
 mod build;
 pub mod builtin;
@@ -20,7 +20,7 @@ pub mod tetra;
 pub use build::{BuildOptions, Built};
 pub use error::{BuildError, LoadError, Problem, SceneErrors};
 pub use scene::{
-    Action, BodyDescription, Camera, ClusterPlan, Copies, Deformation, Event, Expectation, ExpectedValue,
-    HeatingDescription, ModelDescription, Moment, ObstacleDescription, PlaceKey, Scene, SkinDescription,
+    Action, BodyDescription, Camera, ClusterPlan, Copies, Deformation, Event, Expectation, ExpectedTime, ExpectedValue,
+    HeatingDescription, ModelDescription, ModelName, ObstacleDescription, PoseKeyframe, Scene, SkinDescription,
     StepDescription, Subject, VERSION,
 };

@@ -1,9 +1,9 @@
-//! Finds scenes: a file, or a built-in scene by name.
+//! Loading of scenes: a file, or a built-in scene by name.
 
 use crate::Scene;
 use crate::builtin;
 use crate::error::LoadError;
-use crate::read::words::nearest;
+use crate::read::wording::nearest;
 use std::path::Path;
 
 impl Scene {

@@ -1,8 +1,8 @@
-//! Matter to start from: textbook values, with their sources in `presets.toml`.
+//! Material presets: textbook values, with their sources in `presets.toml`.
 
 use crate::document::{Value, parse};
 use crate::error::Problem;
-use crate::read::{Problems, Reader, read_material};
+use crate::read::{Problems, TableReader, read_material};
 use phyxel::material::Material;
 use std::sync::OnceLock;
 
@@ -19,7 +19,7 @@ pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     all().iter().map(|material| material.name.as_str())
 }
 
-/// The preset with a name.
+/// Returns the preset with a name.
 pub fn material(name: &str) -> Option<Material> {
     all().iter().find(|material| material.name == name).cloned()
 }
@@ -32,7 +32,7 @@ fn read_presets() -> (Vec<Material>, Vec<Problem>) {
     let problems = Problems::default();
     let read = |entry: &crate::document::Entry| {
         let Value::Table(table) = &entry.node.value else { return None };
-        let reader = Reader::below(table, entry.key.clone(), entry.line, &problems);
+        let reader = TableReader::nested(table, entry.key.clone(), entry.line, &problems);
         Some(read_material(reader, Material { name: entry.key.clone(), ..Material::default() }, &[]))
     };
     let materials = table.entries.iter().filter_map(read).collect();

@@ -1,13 +1,13 @@
-//! What can go wrong, with the names and numbers a person needs to put it right.
+//! Errors, with the names and values that are needed to correct the input.
 
 use crate::Real;
 use thiserror::Error;
 
-/// A world refused a change. Nothing of the change was made.
+/// Rejected change of a world, which is unchanged.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// Two things of one kind share a name.
+    /// Two items of one kind share a name.
     #[error("there are two {kind} named \"{name}\"; give each a name of its own")]
     DuplicateName {
         /// "bodies", "materials", "obstacles", "heatings", "emitters" or "drains".
@@ -15,108 +15,117 @@ pub enum WorldError {
         /// The name.
         name: String,
     },
-    /// A name that nothing has.
+    /// Unknown name.
     #[error("there is no {kind} named \"{name}\"; known: {known}")]
     Unknown {
         /// "body", "material", "obstacle", "heating", "emitter" or "drain".
         kind: &'static str,
-        /// The name asked for.
+        /// Requested name.
         name: String,
-        /// Names there are, separated by commas.
+        /// Existing names, separated by commas.
         known: String,
     },
-    /// A number that cannot be used.
-    #[error("{owner}: {field} is {value}, but it must be {must}")]
-    BadValue {
-        /// What it belongs to, for instance `body "cube"`.
+    /// Value outside its admissible range.
+    #[error("{owner}: {field} is {value}, but it must be {requirement}")]
+    InvalidValue {
+        /// Owner, for instance `body "cube"`.
         owner: String,
-        /// Which setting.
+        /// Name of the setting.
         field: &'static str,
-        /// Its value.
+        /// Given value.
         value: String,
-        /// What it must be.
-        must: &'static str,
+        /// Admissible values.
+        requirement: &'static str,
     },
-    /// An emitter whose mouth lets no particle through.
+    /// Emitter whose mouth is narrower than a particle.
     #[error(
-        "emitter \"{emitter}\": its mouth of {area:.3e} m2 is narrower than a particle of spacing {spacing} m; make the mouth wider or the spacing smaller"
+        "emitter \"{emitter}\": its mouth of {area:.3e} m2 is narrower than a particle of spacing {spacing} m; \
+         make the mouth wider or the spacing smaller"
     )]
     #[allow(missing_docs)]
     NarrowMouth { emitter: String, area: f64, spacing: f32 },
-    /// An emitter in or at an obstacle.
+    /// Emitter whose mouth overlaps an obstacle.
     #[error(
-        "emitter \"{emitter}\": its mouth is {distance} m from obstacle \"{obstacle}\" (less than 0 is inside), but must be {needed} m away or more; move it out, or make it narrower"
+        "emitter \"{emitter}\": its mouth is {distance} m from obstacle \"{obstacle}\" (less than 0 is inside), \
+         but must be {needed} m away or more; move it out, or make it narrower"
     )]
     #[allow(missing_docs)]
     BlockedMouth { emitter: String, obstacle: String, distance: f32, needed: f32 },
-    /// A body of crystal or fluid that starts outside the world's bounds.
+    /// Crystal or fluid that starts outside the bounds of the world.
     #[error(
-        "body \"{body}\": {count} of its particles start outside the world's bounds and would be removed at once; move it, or make the bounds wider"
+        "body \"{body}\": {count} of its particles start outside the world's bounds and would be removed at once; \
+         move it, or make the bounds wider"
     )]
     #[allow(missing_docs)]
     OutOfBounds { body: String, count: usize },
-    /// A body without samples.
+    /// Body without samples.
     #[error("body \"{body}\" has no particles; make its shape larger or its spacing smaller")]
     EmptyBody {
         /// Its name.
         body: String,
     },
-    /// Crystals and fluids of one world have particles of one size.
+    /// Crystal or fluid whose spacing differs from that of the others in the world.
     #[error(
-        "body \"{body}\" has particles {spacing} m apart, but body \"{other}\" {needed} m; crystals and fluids of a world share one spacing: use {needed}"
+        "body \"{body}\" has particles {spacing} m apart, but body \"{other}\" {needed} m; \
+         crystals and fluids of a world share one spacing: use {needed}"
     )]
     #[allow(missing_docs)]
-    OtherSpacing { body: String, spacing: f32, other: String, needed: f32 },
-    /// A body of phyxels most of which have too few neighbours.
+    SpacingMismatch { body: String, spacing: f32, other: String, needed: f32 },
+    /// Body of phyxels with mostly degenerate neighbourhoods.
     #[error(
-        "body \"{body}\": the neighbours of {degenerate} of {tried} phyxels do not span space; make the spacing smaller than {spacing} m, or the body thicker than two of them"
+        "body \"{body}\": the neighbours of {degenerate} of {tried} phyxels do not span space (rank-deficient); \
+         make the spacing smaller than {spacing} m, or the body thicker than two of them"
     )]
     TooCoarse {
         /// Its name.
         body: String,
-        /// How many.
+        /// Number of phyxels with degenerate neighbourhoods.
         degenerate: usize,
-        /// Of how many that were looked at.
+        /// Number of tested phyxels.
         tried: usize,
         /// m.
         spacing: f32,
     },
-    /// A setting that does not belong to its target.
+    /// Setting that its target does not have.
     #[error("{target} has no setting \"{setting}\" that may change while running")]
-    NoSuchSetting {
-        /// What was to be changed.
+    UnknownSetting {
+        /// Item that was to be changed.
         target: String,
-        /// The setting.
+        /// Name of the setting.
         setting: &'static str,
     },
-    /// More particles than indices can number.
-    #[error("{count} particles are more than the {limit} a world can hold; use a larger spacing")]
-    TooMany {
-        /// Particles asked for.
+    /// More particles than a world supports.
+    #[error("{count} particles are more than the {limit} that a world can contain; use a larger spacing")]
+    TooManyParticles {
+        /// Requested number of particles.
         count: u64,
-        /// Largest number.
+        /// Maximum number.
         limit: u64,
     },
 }
 
 impl WorldError {
-    /// Refuses `value` unless it is finite and `good`.
+    /// Rejects `value` of a field unless it is `good`.
     pub(crate) fn require(
         good: bool,
         owner: impl FnOnce() -> String,
         field: &'static str,
         value: impl std::fmt::Debug,
-        must: &'static str,
+        requirement: &'static str,
     ) -> Result<(), Self> {
-        if good { Ok(()) } else { Err(Self::BadValue { owner: owner(), field, value: format!("{value:?}"), must }) }
+        if good {
+            Ok(())
+        } else {
+            Err(Self::InvalidValue { owner: owner(), field, value: format!("{value:?}"), requirement })
+        }
     }
 }
 
-/// A step failed. The world is as it was before the step.
+/// Failed step. The world is in the state before the step.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// A value stopped being a number.
+    /// Position or velocity that is not finite.
     #[error(
         "the {quantity} of body \"{body}\" (particle {particle}) became {value} at {time:.6} s; \
          take smaller steps, softer material or slower obstacles"
@@ -126,75 +135,78 @@ pub enum StepError {
         body: String,
         /// "position" or "velocity".
         quantity: &'static str,
-        /// Number of the particle within the body.
+        /// Index of the particle within the body.
         particle: u32,
         /// The value.
         value: String,
         /// Time at the start of the step, s.
         time: f64,
     },
-    /// Steps short enough to be stable would be more than allowed.
+    /// A stable step would need more sub-steps than allowed.
     #[error(
-        "at {time:.6} s a stable step is {stable:.3e} s, {needed} steps a frame, but {allowed} are allowed; raise step.max_substeps \
-         (or step.substeps) in the scene, make the material softer or its damping or viscosity less, or the spacing larger"
+        "at {time:.6} s a stable step is {stable:.3e} s, {needed} steps a frame, but {allowed} are allowed; \
+         raise step.max_substeps (or step.substeps) in the scene, make the material softer or its damping or \
+         viscosity less, or the spacing larger"
     )]
     TooStiff {
         /// Time at the start of the step, s.
         time: f64,
         /// Longest stable step, s.
         stable: f64,
-        /// Steps of that length in a frame.
+        /// Number of stable steps in a frame.
         needed: u32,
-        /// Steps allowed.
+        /// Maximum number of steps.
         allowed: u32,
     },
-    /// A temperature stopped being a number.
+    /// Temperature that is not finite.
     #[error(
         "the temperature of body \"{body}\" (particle {particle}) became {value} at {time:.6} s; \
          give it less heat or a larger specific heat"
     )]
-    TooHot {
+    TemperatureNotFinite {
         /// Name of the body.
         body: String,
-        /// Number of the particle within the body.
+        /// Index of the particle within the body.
         particle: u32,
         /// The temperature, in the scene's scale.
         value: String,
         /// Time at the start of the step, s.
         time: f64,
     },
-    /// A stream goes too far in a step.
+    /// Stream that moves too far in a step.
     #[error(
-        "at {time:.6} s a step of {dt} s is too long for the stream of emitter \"{emitter}\" at {speed} m/s; take smaller steps, or make it slower"
+        "at {time:.6} s a step of {dt} s is too long for the stream of emitter \"{emitter}\" at {speed} m/s; \
+         take smaller steps, or make it slower"
     )]
     #[allow(missing_docs)]
-    TooFast { emitter: String, speed: Real, dt: Real, time: f64 },
-    /// The step itself makes no sense.
+    EmitterTooFast { emitter: String, speed: Real, dt: Real, time: f64 },
+    /// Time step that is not positive and finite.
     #[error("a time step of {dt} s is not a positive number")]
-    BadStep {
-        /// The step asked for, s.
+    InvalidTimeStep {
+        /// Requested step, s.
         dt: Real,
     },
-    /// A command could not be carried out.
+    /// Failed command.
     #[error("at {time:.6} s: {source}")]
     Command {
-        /// Time at which it was to be applied, s.
+        /// Time at which it was due, s.
         time: f64,
-        /// What is wrong with it.
+        /// Cause.
         source: WorldError,
     },
 }
 
-/// A checkpoint was refused.
+/// Rejected checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// Not a checkpoint at all.
+    /// Not a checkpoint.
     #[error("this is not a phyxel checkpoint; give the folder of a run made by phyxel, or start without --resume")]
     Foreign,
-    /// Another version of the format.
+    /// Different format version.
     #[error(
-        "the checkpoint has format {found}, this program reads format {known}; run the version that wrote it, or start again without --resume"
+        "the checkpoint has format {found}, this program reads format {known}; \
+         run the version that wrote it, or start again without --resume"
     )]
     Version {
         /// Format of the file.
@@ -202,10 +214,10 @@ pub enum CheckpointError {
         /// Format this program reads.
         known: u32,
     },
-    /// Cut short or changed.
+    /// Truncated or modified.
     #[error("the checkpoint is damaged ({what}); start again without --resume")]
     Damaged {
-        /// What does not fit.
+        /// Detected inconsistency.
         what: String,
     },
 }

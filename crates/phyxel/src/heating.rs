@@ -1,63 +1,63 @@
-//! Heating and cooling from outside: what happens at the surface of a body, or inside it, in a region and in time.
+//! Heatings: thermal boundary conditions and heat sources of bodies, limited in region and time.
 
 use crate::Real;
-use crate::command::Region;
+use crate::commands::Region;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// Heat given to bodies, or taken from them, over their surface or inside. All conditions that are given act at once.
+/// Thermal boundary conditions and heat sources of bodies; all that are set act at once.
 ///
-/// Surface conditions act on the area that the particles of the region expose; a covered part of the surface is not
-/// taken off. Temperatures are in the scene's scale.
+/// Surface conditions act on the exposed area of the particles in the region, also where another body covers
+/// it. Temperatures are in the scene's scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heating {
     /// Unique name.
     pub name: String,
-    /// Names of the bodies; those that are no longer there are passed over.
+    /// Names of the bodies; removed ones are skipped.
     pub bodies: Vec<String>,
-    /// Which of their particles, in the body's own frame at rest.
+    /// Region of their particles, in the rest frame of the body.
     pub region: Region,
-    /// Which way the faces look, outward, in the body's own frame at rest, unit length: those within 60 degrees of it
-    /// take part in conditions at the surface. `None` means all.
+    /// Unit vector in the rest frame of the body: surface conditions act on faces whose outward normals are
+    /// within 60 degrees of it. `None` means all faces.
     pub facing: Option<Vec3>,
-    /// When it begins, s.
+    /// Start time, s.
     pub from: f64,
-    /// When it ends, s; `None` goes on for ever.
+    /// End time, s; `None` has no end.
     pub until: Option<f64>,
-    /// Whether it works at the moment.
+    /// True if it is switched on.
     pub active: bool,
-    /// Temperature at which the particles are kept, whatever else flows into them.
+    /// Prescribed temperature of the particles (Dirichlet condition).
     pub temperature: Option<Real>,
-    /// Heat that flows in through the surface, W/m2.
+    /// Heat flux into the surface, W/m2 (Neumann condition).
     pub flux: Real,
-    /// Exchange with surrounding air or water.
+    /// Convective exchange with surrounding air or water (Robin condition).
     pub exchange: Option<Exchange>,
-    /// Exchange by radiation with distant surroundings.
+    /// Radiative exchange with distant surroundings.
     pub radiation: Option<Radiation>,
-    /// Heat that arises inside, W/m3.
+    /// Volumetric heat source, W/m3.
     pub power: Real,
 }
 
-/// Newton's law: heat leaves the surface by `coefficient (T - ambient)`.
+/// Newton's law of cooling: outward heat flux `coefficient (T - ambient)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// W/(m2 K).
+    /// Heat transfer coefficient, W/(m2 K).
     pub coefficient: Real,
     /// Temperature of the surroundings.
     pub ambient: Real,
 }
 
-/// Heat leaves the surface by `emissivity sigma (T^4 - ambient^4)`, both temperatures counted from absolute zero.
+/// Stefan-Boltzmann law: outward heat flux `emissivity sigma (T^4 - ambient^4)`, with absolute temperatures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Radiation {
-    /// Part of the radiation of a black body, 0 to 1.
+    /// Emissivity, 0 to 1.
     pub emissivity: Real,
     /// Temperature of the surroundings.
     pub ambient: Real,
 }
 
 impl Heating {
-    /// Does nothing yet, to all particles of a body, for ever.
+    /// Heating without conditions, on all particles of a body, without an end.
     pub fn new(name: impl Into<String>, body: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -75,10 +75,10 @@ impl Heating {
         }
     }
 
-    /// The part of a step from `start` to `end` (s) in which it works, 0 to 1.
-    pub fn share(&self, start: f64, end: f64) -> f64 {
-        let (begin, last) = (start.max(self.from), self.until.map_or(end, |until| until.min(end)));
-        if self.active && end > start { ((last - begin) / (end - start)).clamp(0.0, 1.0) } else { 0.0 }
+    /// Fraction of a step from `start` to `end` (s) in which it is active, 0 to 1.
+    pub fn active_fraction(&self, start: f64, end: f64) -> f64 {
+        let (first, last) = (start.max(self.from), self.until.map_or(end, |until| until.min(end)));
+        if self.active && end > start { ((last - first) / (end - start)).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
 
@@ -87,13 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_counts_by_the_part_that_lies_in_the_window() {
+    fn a_step_counts_by_its_fraction_in_the_window() {
         let heating = Heating { from: 1.0, until: Some(2.0), ..Heating::new("torch", "slab") };
-        assert_eq!(heating.share(0.0, 1.0), 0.0);
-        assert_eq!(heating.share(0.5, 1.5), 0.5);
-        assert_eq!(heating.share(1.2, 1.4), 1.0);
-        assert_eq!(heating.share(0.0, 4.0), 0.25);
-        assert_eq!(heating.share(2.0, 3.0), 0.0);
-        assert_eq!(Heating { active: false, ..heating }.share(1.2, 1.4), 0.0);
+        assert_eq!(heating.active_fraction(0.0, 1.0), 0.0);
+        assert_eq!(heating.active_fraction(0.5, 1.5), 0.5);
+        assert_eq!(heating.active_fraction(1.2, 1.4), 1.0);
+        assert_eq!(heating.active_fraction(0.0, 4.0), 0.25);
+        assert_eq!(heating.active_fraction(2.0, 3.0), 0.0);
+        assert_eq!(Heating { active: false, ..heating }.active_fraction(1.2, 1.4), 0.0);
     }
 }

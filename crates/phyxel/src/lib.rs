@@ -1,34 +1,29 @@
-//! Phyxel: an engine for matter that has a temperature.
+//! Phyxel: a physics engine for deformable, melting matter.
 //!
-//! A [`World`] holds bodies, obstacles and materials. [`World::advance_frame`] moves it by one frame,
-//! [`World::frame`] shows it, [`command::Command`]s change it, [`checkpoint`] keeps it. The crate opens no
-//! files, prints nothing and starts threads in one module only ([`parallel`]).
+//! A [`World`] contains bodies, obstacles and materials. [`World::advance_frame`] advances it by one frame,
+//! [`World::frame`] returns its state for output, [`commands::Command`]s change it, [`checkpoint`] saves it. The
+//! crate opens no files, prints nothing and uses threads in one module only ([`parallel`]).
 
-mod apply;
 pub mod body;
 pub mod checkpoint;
-mod collider;
-pub mod command;
+pub mod commands;
 mod contact;
-pub mod drain;
-pub mod emitter;
+pub mod emission;
 pub mod error;
-mod exchange;
-mod fall;
 pub mod frame;
-mod grid;
+mod geometry;
 mod heat;
 pub mod heating;
 pub mod material;
 pub mod model;
+mod neighbours;
+mod numerics;
 pub mod obstacle;
 pub mod parallel;
-pub mod particles;
-mod report;
 mod scratch;
 pub mod skin;
 pub mod step;
-mod surface;
+pub mod store;
 mod topology;
 mod validate;
 pub mod world;
@@ -38,10 +33,10 @@ pub use frame::Frame;
 pub use step::{FrameReport, StageTimes};
 pub use world::{Settings, World};
 
-/// What the running machine can do, for measuring.
+/// SIMD capabilities of the running machine, for benchmarks.
 pub mod machine {
-    pub use phyxel_laws::lanes::{Level, WIDTH, multiply_and_add};
+    pub use phyxel_laws::simd::{SimdLevel, WIDTH, multiply_and_add};
 }
 
-/// The scalar of the engine. Sums that need more are made in `f64`.
+/// Scalar type of the engine. Sums that need more precision use `f64`.
 pub type Real = f32;

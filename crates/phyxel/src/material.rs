@@ -1,30 +1,30 @@
-//! What matter is made of: constant numbers in SI units, textbook meaning.
+//! Material properties, in SI units.
 
 use crate::Real;
 use glam::Vec3;
-use phyxel_laws::plasticity::Yielding;
+use phyxel_laws::material::plasticity::YieldLaw;
 use serde::{Deserialize, Serialize};
 
-/// A quantity that depends on temperature: points joined by straight lines, constant outside.
+/// Temperature-dependent property: piecewise linear, constant outside its points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     points: Vec<(Real, Real)>,
 }
 
 impl Curve {
-    /// The same value at every temperature.
+    /// Constant property.
     pub fn constant(value: Real) -> Self {
         Self { points: vec![(0.0, value)] }
     }
 
-    /// Points (temperature, value); `None` unless there is at least one and temperatures rise strictly.
+    /// From points (temperature, value); `None` unless there is at least one and temperatures increase strictly.
     pub fn new(points: Vec<(Real, Real)>) -> Option<Self> {
         let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let finite = points.iter().all(|(t, v)| t.is_finite() && v.is_finite());
         (!points.is_empty() && rising && finite).then_some(Self { points })
     }
 
-    /// The value at a temperature.
+    /// Value at a temperature.
     pub fn at(&self, temperature: Real) -> Real {
         let above = self.points.partition_point(|(t, _)| *t <= temperature);
         match (above.checked_sub(1).map(|i| self.points[i]), self.points.get(above).copied()) {
@@ -34,16 +34,14 @@ impl Curve {
         }
     }
 
-    /// The points, temperatures rising.
+    /// Points in order of temperature.
     pub fn points(&self) -> &[(Real, Real)] {
         &self.points
     }
-}
 
-impl Curve {
-    /// Whether all its values satisfy a condition.
-    pub fn all(&self, good: impl Fn(Real) -> bool) -> bool {
-        self.points.iter().all(|&(_, value)| good(value))
+    /// Returns true if all values satisfy a condition.
+    pub fn all(&self, condition: impl Fn(Real) -> bool) -> bool {
+        self.points.iter().all(|&(_, value)| condition(value))
     }
 }
 
@@ -53,75 +51,76 @@ impl From<Real> for Curve {
     }
 }
 
-/// When and how fast matter takes a new rest shape (O'Brien et al. 2002, as `[MHTG05]` eq. 15 uses it).
+/// Yield criterion and creep rate of plastic flow (O'Brien et al. 2002, as in `[MHTG05]` eq. 15).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plasticity {
-    /// Strain above which it flows, without unit, over temperature.
+    /// Yield strain, without unit, over temperature.
     pub yield_strain: Curve,
-    /// Part of the excess strain that becomes permanent per second, 1/s.
+    /// Creep rate: fraction of the excess strain that becomes plastic per second, 1/s.
     pub creep: Real,
-    /// Largest permanent strain, without unit.
+    /// Maximum plastic strain, without unit.
     pub max: Real,
 }
 
-/// What matter holds on to where it is pressed into it.
+/// Materials to which a material welds or ties on contact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sticky {
-    /// Names of materials. Bodies of one that names itself become one; those of different ones are tied, if either names the other.
+    /// Names of materials. Bodies of a material that names itself are welded; bodies of different materials
+    /// are tied if either names the other.
     pub with: Vec<String>,
-    /// Own temperature from which on it does; at any if `None`.
+    /// Temperature from which it is sticky; any temperature if `None`.
     pub above: Option<Real>,
 }
 
 impl Sticky {
-    /// To materials of these names, at any temperature.
+    /// Sticky to these materials at any temperature.
     pub fn to<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Self { with: names.into_iter().map(Into::into).collect(), above: None }
     }
 }
 
-/// How matter takes up, conducts and loses heat. Temperatures are in the scene's scale.
+/// Thermal properties. Temperatures are in the scene's scale.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Heat {
-    /// Along the own axes of a body at rest, W/(m K).
+pub struct ThermalProperties {
+    /// Thermal conductivity along the axes of the rest frame, W/(m K).
     pub conductivity: Vec3,
-    /// J/(kg K).
+    /// Specific heat, J/(kg K).
     pub specific_heat: Real,
-    /// Temperature above which it softens, if it does.
+    /// Softening temperature.
     pub softening: Option<Real>,
-    /// Temperature at which it melts, if it does.
+    /// Melting temperature.
     pub melting: Option<Real>,
-    /// Temperature at which it boils, if it does.
+    /// Boiling temperature.
     pub boiling: Option<Real>,
-    /// Latent heat of melting, J/kg.
+    /// Latent heat of fusion, J/kg.
     pub latent: Real,
-    /// Linear thermal expansion, 1/K.
+    /// Coefficient of linear thermal expansion, 1/K.
     pub expansion: Real,
-    /// Part of the stiffness that is left just below the melting point, where it has softened most, 0 to 1.
+    /// Fraction of the stiffness just below the melting point, where softening is complete, 0 to 1.
     pub softened: Real,
-    /// What becomes of work that is lost.
+    /// Conversion of dissipated work into heat.
     pub from_work: HeatFromWork,
 }
 
-/// Parts of lost work that turn into heat of the matter, 0 to 1 each; the rest is not followed.
+/// Fractions of dissipated work that become heat of the material, 0 to 1 each; the rest is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeatFromWork {
-    /// Of permanent deformation.
+    /// Fraction of plastic work (Taylor-Quinney coefficient).
     pub plastic: Real,
-    /// Of friction against bodies and obstacles.
+    /// Fraction of the work of friction against bodies and obstacles.
     pub friction: Real,
-    /// Of damping inside, viscosity included.
+    /// Fraction of the work of internal damping and viscosity.
     pub damping: Real,
 }
 
 impl HeatFromWork {
-    /// Whether any work turns into heat.
-    pub fn is_any(&self) -> bool {
+    /// Returns true if any work becomes heat.
+    pub fn generates_heat(&self) -> bool {
         *self != Self::default()
     }
 }
 
-impl Default for Heat {
+impl Default for ThermalProperties {
     /// Close to a plastic: 0.2 W/(m K), 1000 J/(kg K), never melts.
     fn default() -> Self {
         Self {
@@ -138,31 +137,32 @@ impl Default for Heat {
     }
 }
 
-impl Heat {
-    /// Enthalpy at a temperature, J/kg, counted from temperature 0; molten above the melting point.
+impl ThermalProperties {
+    /// Specific enthalpy at a temperature, relative to temperature 0, J/kg; liquid above the melting point.
     pub fn enthalpy(&self, temperature: Real) -> f64 {
         let latent = if self.melting.is_some_and(|melting| temperature > melting) { self.latent } else { 0.0 };
         f64::from(self.specific_heat) * f64::from(temperature) + f64::from(latent)
     }
 
-    /// Enthalpy at a temperature with a part molten, J/kg, which counts at the melting point only.
-    pub fn enthalpy_of_mix(&self, temperature: Real, molten: Real) -> f64 {
-        let between = if self.melting == Some(temperature) { f64::from(molten) * f64::from(self.latent) } else { 0.0 };
-        self.enthalpy(temperature) + between
+    /// Specific enthalpy of a solid-liquid mixture, J/kg. The liquid fraction counts at the melting point only.
+    pub fn mixture_enthalpy(&self, temperature: Real, liquid_fraction: Real) -> f64 {
+        let latent =
+            if self.melting == Some(temperature) { f64::from(liquid_fraction) * f64::from(self.latent) } else { 0.0 };
+        self.enthalpy(temperature) + latent
     }
 
-    /// Whether the same enthalpy means the same temperature.
-    pub fn counts_like(&self, other: &Self) -> bool {
+    /// Returns true if both have the same enthalpy-temperature curve.
+    pub fn has_same_enthalpy_curve(&self, other: &Self) -> bool {
         (self.specific_heat, self.melting, self.latent) == (other.specific_heat, other.melting, other.latent)
     }
 
-    /// Mean of the conductivities along the axes, W/(m K).
+    /// Mean conductivity over the axes, W/(m K).
     pub fn mean_conductivity(&self) -> Real {
         let Vec3 { x, y, z } = self.conductivity;
         if x == y && y == z { x } else { (x + y + z) / 3.0 }
     }
 
-    /// Temperature at an enthalpy: constant at the melting point while latent heat is taken up.
+    /// Temperature at a specific enthalpy; constant at the melting point while latent heat is absorbed.
     pub fn temperature(&self, enthalpy: f64) -> Real {
         let specific = f64::from(self.specific_heat);
         let solid = enthalpy / specific;
@@ -173,29 +173,28 @@ impl Heat {
         temperature as Real
     }
 
-    /// Part of the stiffness that is left at a temperature, 0 to 1 (`[TPF89]` eq. 10): all of it up to the softening
-    /// point, falling evenly to [`softened`](Self::softened) at the melting point, nothing beyond.
+    /// Stiffness at a temperature relative to that of the cold solid, 0 to 1 (`[TPF89]` eq. 10): 1 up to the
+    /// softening point, linear down to [`softened`](Self::softened) at the melting point, 0 beyond.
     ///
-    /// Matter that softens and never melts keeps its stiffness: how fast it falls is unknown. A curve of Young's modulus
-    /// says more.
-    pub fn stiffness_left(&self, temperature: Real) -> Real {
+    /// A material with a softening point and no melting point keeps its stiffness, as the slope is unknown;
+    /// give a curve of Young's modulus instead.
+    pub fn stiffness_fraction(&self, temperature: Real) -> Real {
         let is_molten = self.melting.is_some_and(|melting| temperature >= melting);
-        self.stiffness_of_mix(temperature, if is_molten { 1.0 } else { 0.0 })
+        self.mixture_stiffness_fraction(temperature, if is_molten { 1.0 } else { 0.0 })
     }
 
-    /// The same for matter of which a part is molten: what is solid at the melting point still bears.
-    pub fn stiffness_of_mix(&self, temperature: Real, molten: Real) -> Real {
-        (1.0 - (1.0 - self.softened) * self.softening_done(temperature)) * (1.0 - molten)
+    /// Relative stiffness of a solid-liquid mixture: the solid fraction at the melting point still carries load.
+    pub fn mixture_stiffness_fraction(&self, temperature: Real, liquid_fraction: Real) -> Real {
+        (1.0 - (1.0 - self.softened) * self.softening_progress(temperature)) * (1.0 - liquid_fraction)
     }
 
-    /// How soft matter is, 0 (as when cold) to 1 (molten): how far it is from the softening point to the melting
-    /// point, and how much of it has melted.
-    pub fn softness(&self, temperature: Real, molten: Real) -> Real {
-        1.0 - (1.0 - self.softening_done(temperature)) * (1.0 - molten)
+    /// Softness, 0 (cold solid) to 1 (liquid), from the progress of softening and the liquid fraction.
+    pub fn softness(&self, temperature: Real, liquid_fraction: Real) -> Real {
+        1.0 - (1.0 - self.softening_progress(temperature)) * (1.0 - liquid_fraction)
     }
 
-    /// Part of the way from the softening point to the melting point; 0 without either.
-    fn softening_done(&self, temperature: Real) -> Real {
+    /// Position of a temperature between softening and melting point, 0 to 1; 0 if either is missing.
+    fn softening_progress(&self, temperature: Real) -> Real {
         match (self.softening, self.melting) {
             (Some(softening), Some(melting)) if temperature > softening => {
                 if temperature < melting {
@@ -208,8 +207,8 @@ impl Heat {
         }
     }
 
-    /// How molten matter of this enthalpy is, 0 to 1: the part of the latent heat it has taken up.
-    pub fn molten(&self, enthalpy: f64) -> Real {
+    /// Liquid fraction at a specific enthalpy, 0 to 1: the absorbed fraction of the latent heat.
+    pub fn liquid_fraction(&self, enthalpy: f64) -> Real {
         let Some(melting) = self.melting else { return 0.0 };
         let excess = enthalpy - f64::from(self.specific_heat) * f64::from(melting);
         if self.latent > 0.0 {
@@ -222,32 +221,32 @@ impl Heat {
     }
 }
 
-/// How matter flows when it is fluid.
+/// Properties of the liquid phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fluid {
+pub struct FluidProperties {
     /// Dynamic viscosity, Pa s, over temperature.
     pub viscosity: Curve,
     /// Surface tension, N/m.
     pub surface_tension: Real,
-    /// How strongly it holds together over temperature, as a part of the usual, without unit.
+    /// Cohesion over temperature, relative to the default, without unit.
     pub cohesion: Curve,
     /// Bulk modulus, Pa; a tenth of that of the cold solid if `None`.
     pub bulk_modulus: Option<Real>,
 }
 
-impl Default for Fluid {
+impl Default for FluidProperties {
     /// Thin oil.
     fn default() -> Self {
         Self { viscosity: 0.1.into(), surface_tension: 0.07, cohesion: 1.0.into(), bulk_modulus: None }
     }
 }
 
-/// Dry friction after Coulomb: force along the surface over force into it, without unit.
+/// Coulomb friction: coefficients of tangential over normal force, without unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Friction {
-    /// While at rest.
+    /// Coefficient of static friction.
     pub r#static: Real,
-    /// While sliding; not above the static one.
+    /// Coefficient of kinetic friction; at most the static one.
     pub kinetic: Real,
 }
 
@@ -255,7 +254,7 @@ impl Friction {
     /// Without friction.
     pub const NONE: Self = Self { r#static: 0.0, kinetic: 0.0 };
 
-    /// Friction between two materials: the geometric mean, so that a slippery one makes the pair slippery.
+    /// Friction of a pair of materials: the geometric mean, so that a slippery one makes the pair slippery.
     pub fn between(a: Self, b: Self) -> Self {
         Self { r#static: (a.r#static * b.r#static).sqrt(), kinetic: (a.kinetic * b.kinetic).sqrt() }
     }
@@ -267,26 +266,26 @@ impl Default for Friction {
     }
 }
 
-/// How light meets matter.
+/// Optical appearance of a material.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Finish {
     /// Rough: clay, rubber, stone.
     #[default]
     Matte,
-    /// A smooth coat over colour: plastic, glazed, wet.
+    /// Smooth clear coat over a diffuse base: plastic, glaze, wet surfaces.
     Glossy,
-    /// Reflects in its own colour: steel, lead, gold.
+    /// Metallic reflection in its own colour: steel, lead, gold.
     Metal,
-    /// Light goes in and comes out nearby: wax, skin, milk.
+    /// Subsurface scattering: wax, skin, milk.
     Wax,
-    /// Coloured and let through: jelly, honey.
+    /// Translucent and coloured: jelly, honey.
     Jelly,
-    /// Let through: water, glass, ice.
+    /// Transparent: water, glass, ice.
     Clear,
 }
 
 impl Finish {
-    /// Every finish with its word.
+    /// All finishes, with their names in scene files.
     pub const ALL: [(&'static str, Self); 6] = [
         ("matte", Self::Matte),
         ("glossy", Self::Glossy),
@@ -296,7 +295,7 @@ impl Finish {
         ("clear", Self::Clear),
     ];
 
-    /// Roughness of the surface, 0 (a mirror) to 1.
+    /// Surface roughness, 0 (mirror) to 1.
     pub fn roughness(self) -> Real {
         match self {
             Self::Matte => 0.85,
@@ -307,12 +306,12 @@ impl Finish {
         }
     }
 
-    /// 1 for metals, else 0.
+    /// Metalness: 1 for metals, else 0.
     pub fn metalness(self) -> Real {
         if self == Self::Metal { 1.0 } else { 0.0 }
     }
 
-    /// Part of the light that is let through rather than thrown back, 0 to 1.
+    /// Fraction of the diffuse light that is transmitted instead of reflected, 0 to 1.
     pub fn transmission(self) -> Real {
         match self {
             Self::Matte | Self::Glossy | Self::Metal => 0.0,
@@ -323,89 +322,91 @@ impl Finish {
     }
 }
 
-/// Bulk modulus of a melt over that of its solid, if the material says nothing. A melt as stiff as its solid would be real,
-/// but also held together as strongly, and would burst when it melts faster than it can flow.
-const MELT_STIFFNESS: Real = 0.1;
+/// Default bulk modulus of a melt relative to that of its solid.
+///
+/// A melt as stiff as its solid would be realistic, but also as cohesive, and would burst when it melts
+/// faster than it flows.
+const MELT_BULK_RATIO: Real = 0.1;
 
-/// A kind of matter.
+/// Material: mechanical, thermal and optical properties.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Material {
     /// Unique name.
     pub name: String,
-    /// kg/m3.
+    /// Density, kg/m3.
     pub density: Real,
     /// Young's modulus, Pa, over temperature.
     pub young_modulus: Curve,
     /// Poisson's ratio, without unit.
     pub poisson_ratio: Real,
-    /// Part of critical damping of the slowest elastic motion, without unit (0 rings for ever, 1 creeps back).
+    /// Damping ratio of the lowest elastic mode, without unit: 0 is undamped, 1 critically damped.
     pub damping: Real,
-    /// Stress at which it breaks, Pa, over temperature; `None` never breaks.
+    /// Tensile strength, Pa, over temperature; `None` never breaks.
     pub strength: Option<Curve>,
-    /// What it holds on to where it is pressed into it; `None` is nothing.
+    /// Materials to which it sticks; `None` is none.
     pub sticky: Option<Sticky>,
-    /// Permanent deformation; `None` is elastic.
+    /// Plastic flow; `None` is elastic.
     pub plasticity: Option<Plasticity>,
     /// Friction against other bodies.
     pub friction: Friction,
-    /// Part of the approach velocity that comes back after an impact between bodies, 0 to 1.
+    /// Coefficient of restitution between bodies, 0 to 1.
     pub restitution: Real,
-    /// Heat and phase change.
-    pub heat: Heat,
-    /// Flow once molten.
-    pub fluid: Fluid,
-    /// Red, green, blue in 0..1, not linearised.
+    /// Thermal properties and phase change.
+    pub heat: ThermalProperties,
+    /// Properties of the liquid phase.
+    pub fluid: FluidProperties,
+    /// sRGB colour, each component in 0..1.
     pub color: [Real; 3],
-    /// How light meets it.
+    /// Optical appearance.
     pub finish: Finish,
 }
 
 impl Material {
-    /// Largest Young's modulus at any temperature, Pa.
-    pub fn stiffest(&self) -> Real {
+    /// Maximum Young's modulus over temperature, Pa.
+    pub fn max_young_modulus(&self) -> Real {
         self.young_modulus.points().iter().map(|&(_, young)| young).fold(0.0, Real::max)
     }
 
-    /// Whether it names another material, or itself, as one that it sticks to.
-    pub fn names(&self, other: &Self) -> bool {
+    /// Returns true if it is declared sticky to another material, or itself.
+    pub fn names_as_sticky(&self, other: &Self) -> bool {
         self.sticky.as_ref().is_some_and(|sticky| sticky.with.contains(&other.name))
     }
 
-    /// Whether it names another material, or itself, and is as warm as it has to be at this enthalpy of its own, J/kg.
+    /// Returns true if it sticks to another material, or itself, at this specific enthalpy, J/kg.
     pub fn sticks_to(&self, other: &Self, enthalpy: f64) -> bool {
         let above = self.sticky.as_ref().and_then(|sticky| sticky.above);
-        self.names(other) && above.is_none_or(|above| self.heat.temperature(enthalpy) >= above)
+        self.names_as_sticky(other) && above.is_none_or(|above| self.heat.temperature(enthalpy) >= above)
     }
 
-    /// Bulk modulus of the melt, Pa: as it is given, or a part of that of the solid with this Poisson's ratio.
-    pub fn melt_modulus(&self, poisson_ratio: Real) -> Real {
-        let of_solid = || MELT_STIFFNESS * self.stiffest() / (3.0 * (1.0 - 2.0 * poisson_ratio));
-        self.fluid.bulk_modulus.unwrap_or_else(of_solid)
+    /// Bulk modulus of the melt, Pa: the given one, or a fraction of that of the solid with this Poisson's ratio.
+    pub fn melt_bulk_modulus(&self, poisson_ratio: Real) -> Real {
+        let default = || MELT_BULK_RATIO * self.max_young_modulus() / (3.0 * (1.0 - 2.0 * poisson_ratio));
+        self.fluid.bulk_modulus.unwrap_or_else(default)
     }
 
-    /// Young's modulus at a temperature, softening included, Pa.
-    pub fn stiffness(&self, temperature: Real) -> Real {
-        self.young_modulus.at(temperature) * self.heat.stiffness_left(temperature)
+    /// Young's modulus at a temperature, including softening, Pa.
+    pub fn effective_young_modulus(&self, temperature: Real) -> Real {
+        self.young_modulus.at(temperature) * self.heat.stiffness_fraction(temperature)
     }
 
-    /// How readily it takes up heat where something warmer touches it, W s^0.5/(m2 K).
+    /// Thermal effusivity, W s^0.5/(m2 K).
     pub fn effusivity(&self) -> Real {
         (self.heat.mean_conductivity() * self.density * self.heat.specific_heat).sqrt()
     }
 
-    /// How it yields at a temperature, with a part of it molten; `None` if it is elastic there.
+    /// Yield law at a temperature and liquid fraction; `None` if the material is elastic there.
     ///
-    /// Matter that softens is plastic above its softening point, whether it has plasticity of its own or not.
-    pub fn yielding(&self, temperature: Real, molten: Real) -> Option<Yielding> {
-        let own = self.plasticity.as_ref().map(|law| Yielding {
-            strain: law.yield_strain.at(temperature),
-            creep: law.creep,
-            max: law.max,
+    /// A material with a softening point is plastic above it, even without `plasticity`.
+    pub fn yield_law(&self, temperature: Real, liquid_fraction: Real) -> Option<YieldLaw> {
+        let plastic = self.plasticity.as_ref().map(|law| YieldLaw {
+            yield_strain: law.yield_strain.at(temperature),
+            creep_rate: law.creep,
+            max_strain: law.max,
         });
-        let softened = Yielding::softened(self.heat.softness(temperature, molten));
-        match (own, softened) {
-            (Some(own), Some(softened)) => Some(own.joined(softened)),
-            (own, softened) => own.or(softened),
+        let softened = YieldLaw::softened(self.heat.softness(temperature, liquid_fraction));
+        match (plastic, softened) {
+            (Some(plastic), Some(softened)) => Some(plastic.combined(softened)),
+            (plastic, softened) => plastic.or(softened),
         }
     }
 }
@@ -423,8 +424,8 @@ impl Default for Material {
             plasticity: None,
             friction: Friction::default(),
             restitution: 0.0,
-            heat: Heat::default(),
-            fluid: Fluid::default(),
+            heat: ThermalProperties::default(),
+            fluid: FluidProperties::default(),
             color: [0.72, 0.72, 0.74],
             finish: Finish::Matte,
         }
@@ -445,23 +446,31 @@ mod tests {
 
     #[test]
     fn temperature_undoes_enthalpy_away_from_the_melting_point_and_waits_there() {
-        let heat = Heat { specific_heat: 2000.0, melting: Some(10.0), latent: 3.0e5, ..Heat::default() };
+        let heat = ThermalProperties {
+            specific_heat: 2000.0,
+            melting: Some(10.0),
+            latent: 3.0e5,
+            ..ThermalProperties::default()
+        };
         for temperature in [-5.0, 0.0, 9.0, 11.0, 50.0] {
             assert!((heat.temperature(heat.enthalpy(temperature)) - temperature).abs() < 1e-4);
         }
         assert_eq!(heat.temperature(2000.0 * 10.0 + 1.5e5), 10.0);
-        assert_eq!([0.0, 2.0e4, 1.7e5, 3.2e5, 1.0e6].map(|h| heat.molten(h)), [0.0, 0.0, 0.5, 1.0, 1.0]);
+        assert_eq!([0.0, 2.0e4, 1.7e5, 3.2e5, 1.0e6].map(|h| heat.liquid_fraction(h)), [0.0, 0.0, 0.5, 1.0, 1.0]);
     }
 
     #[test]
     fn stiffness_is_whole_up_to_the_softening_point_falls_evenly_and_is_gone_at_the_melting_point() {
-        let heat = Heat { softening: Some(6.0), melting: Some(8.0), ..Heat::default() };
-        assert_eq!([-9.0, 6.0, 6.5, 7.0, 8.0, 99.0].map(|t| heat.stiffness_left(t)), [1.0, 1.0, 0.75, 0.5, 0.0, 0.0]);
-        let tough = Heat { softened: 0.5, ..heat };
-        assert_eq!([6.0, 7.0, 7.999, 8.0].map(|t| (4.0 * tough.stiffness_left(t)).round()), [4.0, 3.0, 2.0, 0.0]);
-        let glass = Heat { melting: None, ..heat };
-        assert_eq!(glass.stiffness_left(99.0), 1.0);
-        let ice = Heat { softening: None, ..heat };
-        assert_eq!([7.9, 8.0].map(|t| ice.stiffness_left(t)), [1.0, 0.0]);
+        let heat = ThermalProperties { softening: Some(6.0), melting: Some(8.0), ..ThermalProperties::default() };
+        assert_eq!(
+            [-9.0, 6.0, 6.5, 7.0, 8.0, 99.0].map(|t| heat.stiffness_fraction(t)),
+            [1.0, 1.0, 0.75, 0.5, 0.0, 0.0]
+        );
+        let tough = ThermalProperties { softened: 0.5, ..heat };
+        assert_eq!([6.0, 7.0, 7.999, 8.0].map(|t| (4.0 * tough.stiffness_fraction(t)).round()), [4.0, 3.0, 2.0, 0.0]);
+        let glass = ThermalProperties { melting: None, ..heat };
+        assert_eq!(glass.stiffness_fraction(99.0), 1.0);
+        let ice = ThermalProperties { softening: None, ..heat };
+        assert_eq!([7.9, 8.0].map(|t| ice.stiffness_fraction(t)), [1.0, 0.0]);
     }
 }

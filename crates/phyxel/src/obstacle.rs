@@ -1,4 +1,4 @@
-//! Things that do not give way: fixed or moved by key frames, never pushed back.
+//! Obstacles: static or keyframed (kinematic) bodies of infinite mass.
 
 use crate::Real;
 use crate::body::Pose;
@@ -7,57 +7,57 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The form of an obstacle, in its own frame; the y axis is the axis of round things.
+/// Shape of an obstacle in its local frame. The y axis is the axis of revolution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Geometry {
-    /// Everything below the plane through the origin; the unit normal points out of the obstacle.
+    /// Half-space bounded by the plane through the origin.
     HalfSpace {
-        /// Unit vector.
+        /// Unit normal, out of the obstacle.
         normal: Vec3,
     },
-    /// A box of this size, m.
+    /// Box.
     Box {
-        /// Full lengths of the edges, m.
+        /// Edge lengths, m.
         size: Vec3,
     },
-    /// A ball.
+    /// Ball.
     Sphere {
         /// m.
         radius: Real,
     },
-    /// A cylinder with round ends.
+    /// Capsule: cylinder with hemispherical caps.
     Capsule {
         /// m.
         radius: Real,
-        /// Length of the straight part, m.
+        /// Length of the cylinder without the caps, m.
         height: Real,
     },
-    /// A cylinder.
+    /// Cylinder.
     Cylinder {
         /// m.
         radius: Real,
         /// m.
         height: Real,
     },
-    /// A cone, tip up.
+    /// Cone with the apex at +y.
     Cone {
-        /// Of the base, m.
+        /// Radius of the base, m.
         radius: Real,
         /// m.
         height: Real,
     },
-    /// A surface of triangles; inside is where the normals point away from.
+    /// Triangle mesh; the normals point outwards.
     Mesh {
-        /// m.
+        /// Vertices, m.
         positions: Arc<Vec<Vec3>>,
         /// Counter-clockwise seen from outside.
         triangles: Arc<Vec<[u32; 3]>>,
     },
-    /// Signed distances on a grid, for forms made by addition and subtraction (funnels, moulds).
+    /// Signed distances on a grid, for constructive solid geometry (funnels, moulds).
     Grid(Arc<DistanceGrid>),
 }
 
-/// Signed distances at the corners of cubical cells, negative inside; linear in between.
+/// Signed distances at the corners of cubic cells, negative inside; trilinear in between.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DistanceGrid {
     /// Position of the first corner, m.
@@ -70,12 +70,13 @@ pub struct DistanceGrid {
     pub values: Vec<Real>,
 }
 
-/// Where an obstacle is at a time; straight and even motion in between.
+/// Pose of an obstacle at a time. Between keyframes the position is linear and the rotation spherically
+/// linear (slerp).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Key {
+pub struct Keyframe {
     /// s.
     pub time: f64,
-    /// Place and orientation.
+    /// Pose of the local frame in the world.
     pub pose: Pose,
 }
 
@@ -84,38 +85,38 @@ pub struct Key {
 pub struct Obstacle {
     /// Unique name.
     pub name: String,
-    /// Form in its own frame.
+    /// Shape in the local frame.
     pub geometry: Geometry,
-    /// Place, by time; one key for a fixed obstacle. Times rise strictly.
-    pub keys: Vec<Key>,
-    /// Friction against every body.
+    /// Keyframes, in strictly increasing time; a single one for a static obstacle.
+    pub keyframes: Vec<Keyframe>,
+    /// Friction against all bodies.
     pub friction: Friction,
-    /// Part of the approach velocity that comes back after an impact, 0 to 1.
+    /// Coefficient of restitution, 0 to 1.
     pub restitution: Real,
-    /// Largest pull per contact area before something lets go, Pa.
-    pub stickiness: Real,
-    /// Temperature in the scene's scale; `None` neither heats nor cools.
+    /// Adhesion: maximum tensile contact stress, Pa.
+    pub adhesion: Real,
+    /// Temperature in the scene's scale; `None` exchanges no heat.
     pub temperature: Option<Real>,
-    /// Heat it takes to warm it by a degree, J/K: its temperature then follows what flows. `None` keeps its temperature.
+    /// Heat capacity, J/K; `None` keeps the temperature constant.
     pub heat_capacity: Option<Real>,
-    /// Whether it is there at the moment.
+    /// True while it exists for contact and heat.
     pub active: bool,
     /// Red, green, blue in 0..1.
     pub color: [Real; 3],
-    /// Whether it is drawn.
+    /// True if it is rendered.
     pub visible: bool,
 }
 
 impl Obstacle {
-    /// A fixed obstacle with usual friction.
+    /// Static obstacle with default friction.
     pub fn new(name: impl Into<String>, geometry: Geometry, pose: Pose) -> Self {
         Self {
             name: name.into(),
             geometry,
-            keys: vec![Key { time: 0.0, pose }],
+            keyframes: vec![Keyframe { time: 0.0, pose }],
             friction: Friction::default(),
             restitution: 0.0,
-            stickiness: 0.0,
+            adhesion: 0.0,
             temperature: None,
             heat_capacity: None,
             active: true,
@@ -124,15 +125,18 @@ impl Obstacle {
         }
     }
 
-    /// Place and orientation at a time.
+    /// Pose at a time (s).
     pub fn pose(&self, time: f64) -> Pose {
-        let after = self.keys.partition_point(|key| key.time <= time);
-        match (after.checked_sub(1).map(|i| &self.keys[i]), self.keys.get(after)) {
+        let after = self.keyframes.partition_point(|keyframe| keyframe.time <= time);
+        match (after.checked_sub(1).map(|i| &self.keyframes[i]), self.keyframes.get(after)) {
             (Some(a), Some(b)) => {
                 let s = ((time - a.time) / (b.time - a.time)) as Real;
-                Pose { at: a.pose.at.lerp(b.pose.at, s), turn: a.pose.turn.slerp(b.pose.turn, s) }
+                Pose {
+                    position: a.pose.position.lerp(b.pose.position, s),
+                    rotation: a.pose.rotation.slerp(b.pose.rotation, s),
+                }
             }
-            (Some(key), None) | (None, Some(key)) => key.pose,
+            (Some(keyframe), None) | (None, Some(keyframe)) => keyframe.pose,
             (None, None) => Pose::default(),
         }
     }

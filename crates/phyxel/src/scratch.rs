@@ -1,54 +1,57 @@
-//! Working memory of a step. May be dropped at any time; never part of a checkpoint.
+//! Workspace of a step. It may be dropped at any time and is never part of a checkpoint.
 
-use crate::collider::Collider;
-use crate::contact::{BodyBounds, FaceTouch, Press, make_colliders};
-use crate::drain::Outlet;
-use crate::heat::{Layout, Shore};
+use crate::contact::{BodyBounds, SphereTriangleContact, VertexTetContact, make_colliders};
+use crate::emission::DrainState;
+use crate::geometry::Collider;
+use crate::heat::{NetworkCache, ObstacleHeatLink};
 use crate::obstacle::Obstacle;
 use glam::Vec3;
-use phyxel_laws::tetra::collide::Collider as Inside;
+use phyxel_laws::tet_collision::CollisionDetector;
 
+/// Workspace of a step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    /// Forms of the obstacles; empty until asked for.
+    /// Colliders of the obstacles; empty until prepared.
     pub colliders: Vec<Option<Collider>>,
-    /// Forms of the drains; empty until asked for.
-    pub drains: Vec<Option<Collider>>,
-    /// Boxes around the bodies at the start of the step.
+    /// Colliders of the drains; empty until prepared.
+    pub drain_colliders: Vec<Option<Collider>>,
+    /// Bounding boxes of the bodies at the start of the step.
     pub bounds: Vec<BodyBounds>,
-    /// Whether nothing has moved or changed since the bodies were measured.
-    pub measured: bool,
+    /// True if `bounds` is up to date.
+    pub bounds_are_current: bool,
     /// Pairs of particles that may touch within the step.
-    pub pairs: Vec<(u32, u32)>,
-    /// Nodes of tetrahedra that are inside others.
-    pub presses: Vec<Press>,
-    /// Room of the search for these.
-    pub inside: Inside,
-    /// Particles of other models at faces of tetrahedra, or about to be.
-    pub faces: Vec<FaceTouch>,
-    /// Ways for heat from obstacles into particles.
-    pub shores: Vec<Shore>,
-    /// Ways for heat inside bodies, laid out; made anew when a model or a heating changes.
-    pub heat: Layout,
+    pub sphere_pairs: Vec<(u32, u32)>,
+    /// Nodes of tetrahedra inside other tetrahedra.
+    pub vertex_tet_contacts: Vec<VertexTetContact>,
+    /// Workspace of their detection.
+    pub collision_detector: CollisionDetector,
+    /// Particles of other models that touch faces of tetrahedra, or may do so within the step.
+    pub sphere_triangle_contacts: Vec<SphereTriangleContact>,
+    /// Heat links between obstacles and particles.
+    pub obstacle_heat_links: Vec<ObstacleHeatLink>,
+    /// Conduction inside bodies; rebuilt when the graph of a model or a heating changes.
+    pub heat_network: NetworkCache,
     /// Positions at the start of the step, m.
-    pub position_before: Vec<Vec3>,
+    pub previous_position: Vec<Vec3>,
     /// Velocities at the start of the step, m/s.
-    pub velocity_before: Vec<Vec3>,
+    pub previous_velocity: Vec<Vec3>,
 }
 
 impl Scratch {
-    /// Called when obstacles change.
-    pub fn forget_obstacles(&mut self) {
+    /// Drops the colliders of the obstacles, after a change of these.
+    pub fn invalidate_colliders(&mut self) {
         self.colliders.clear();
     }
 
-    pub fn prepare_drains(&mut self, outlets: &[Outlet]) {
-        if self.drains.len() != outlets.len() {
-            self.drains = outlets.iter().map(|outlet| Collider::new(&outlet.drain.geometry)).collect();
+    /// Builds the colliders of the drains, if missing.
+    pub fn prepare_drain_colliders(&mut self, drains: &[DrainState]) {
+        if self.drain_colliders.len() != drains.len() {
+            self.drain_colliders = drains.iter().map(|state| Collider::new(&state.drain.geometry)).collect();
         }
     }
 
-    pub fn prepare_obstacles(&mut self, obstacles: &[Obstacle]) {
+    /// Builds the colliders of the obstacles, if missing.
+    pub fn prepare_colliders(&mut self, obstacles: &[Obstacle]) {
         if self.colliders.len() != obstacles.len() {
             self.colliders = make_colliders(obstacles);
         }

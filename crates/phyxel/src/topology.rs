@@ -1,34 +1,35 @@
-//! Changes of which particles there are and what ties them.
+//! Changes of topology at the end of a step: fracture, welding, ties and melting of tetrahedra.
 
 use crate::body::BodyId;
-use crate::model::tetra::{Melted, Stuff};
+use crate::model::tetra::{MaterialView, Melted};
 use crate::model::{Model, TetraModel};
-use crate::particles::Particle;
-use crate::step::first_unsound;
+use crate::step::first_non_finite;
+use crate::store::Particle;
 use crate::world::World;
 use glam::Vec3;
 
-/// Parts nodes of tetrahedra that are pulled too hard, and ties between bodies, unites or ties those of sticky matter that are pressed into each
-/// other, and makes drops of what is molten. A step that will be refused changes nothing.
+/// Splits overloaded nodes and removes failed ties, welds or ties nodes of sticky materials in contact,
+/// and melts elements into drops. A step that will be refused changes nothing.
 pub(crate) fn change_topology(world: &mut World) {
     let Some(model) = world.tetra_model() else { return };
-    let (is_breaking, is_melting, is_loosening) = (model.is_breaking(), model.may_melt(), model.is_loosening());
-    let is_sticking = world.scratch.presses.iter().any(|press| press.partner.is_some())
+    let (is_fracturing, is_melting, has_released) =
+        (model.is_fracturing(), model.can_melt(), model.has_released_nodes());
+    let may_weld = world.scratch.vertex_tet_contacts.iter().any(|contact| contact.partner.is_some())
         && world.materials.iter().any(|material| material.sticky.is_some());
-    let is_any = is_breaking || is_sticking || is_melting || is_loosening;
-    if !is_any || first_unsound(&world.particles).is_some() {
+    let is_any = is_fracturing || may_weld || is_melting || has_released;
+    if !is_any || first_non_finite(&world.particles).is_some() {
         return;
     }
-    if is_loosening && let Some(model) = tetra(&mut world.models) {
-        model.forget_loose(&world.scratch.presses);
+    if has_released && let Some(model) = tetra(&mut world.models) {
+        model.forget_separated_nodes(&world.scratch.vertex_tet_contacts);
     }
-    if is_breaking {
-        part_ties(world);
-        part_nodes(world);
+    if is_fracturing {
+        remove_failed_ties(world);
+        split_nodes(world);
     }
-    if is_sticking {
-        unite_bodies(world);
-        unite_nodes(world);
+    if may_weld {
+        merge_bodies(world);
+        weld_nodes(world);
         tie_nodes(world);
     }
     if is_melting {
@@ -36,112 +37,109 @@ pub(crate) fn change_topology(world: &mut World) {
     }
 }
 
+/// Model of tetrahedra, if there is one.
 fn tetra(models: &mut [Model]) -> Option<&mut TetraModel> {
     models.iter_mut().find_map(|model| if let Model::Tetra(tetra) = model { Some(tetra) } else { None })
 }
 
-fn part_ties(world: &mut World) {
+fn remove_failed_ties(world: &mut World) {
     if let Some(model) = tetra(&mut world.models) {
-        model.part_ties(&world.particles);
+        model.remove_failed_ties(&world.particles);
     }
 }
 
-fn part_nodes(world: &mut World) {
+fn split_nodes(world: &mut World) {
     let Some(model) = tetra(&mut world.models) else { return };
-    let newborn = model.part_nodes(&world.bodies, &mut world.particles);
-    add_nodes(world, &newborn);
+    let new_nodes = model.split_nodes(&world.bodies, &mut world.particles);
+    add_nodes(world, &new_nodes);
 }
 
-/// Parts a body of tetrahedra along a plane through a point, across a direction, in its own frame at rest.
+/// Cuts a tetrahedral body along a plane, given by a point and a normal in its rest frame.
 pub(crate) fn cut_tetrahedra(world: &mut World, id: BodyId, plane: [Vec3; 2]) {
     let Some(model) = tetra(&mut world.models) else { return };
-    let newborn = model.cut(&world.bodies[id.0 as usize], &mut world.particles, plane);
-    add_nodes(world, &newborn);
+    let new_nodes = model.cut(&world.bodies[id.0 as usize], &mut world.particles, plane);
+    add_nodes(world, &new_nodes);
 }
 
-/// Puts new nodes, body after body, into the store and lets elements have them.
-fn add_nodes(world: &mut World, newborn: &[Particle]) {
-    if newborn.is_empty() {
+/// Inserts new nodes, body after body, into the store and updates the elements.
+fn add_nodes(world: &mut World, new_nodes: &[Particle]) {
+    if new_nodes.is_empty() {
         return;
     }
-    newborn.iter().for_each(|particle| world.bodies[particle.body.0 as usize].born += 1);
-    world.rearrange(|_| true, newborn);
+    new_nodes.iter().for_each(|particle| world.bodies[particle.body.0 as usize].next_id += 1);
+    world.rearrange(|_| true, new_nodes);
     if let Some(model) = tetra(&mut world.models) {
-        model.retie(&world.bodies);
+        model.update_elements(&world.bodies);
     }
 }
 
-/// Bodies of which nodes are about to unite become one.
-fn unite_bodies(world: &mut World) {
+/// Merges bodies whose nodes are about to be welded.
+fn merge_bodies(world: &mut World) {
     let Some(model) = world.tetra_model() else { return };
-    let stuff = Stuff { bodies: &world.bodies, materials: &world.materials, particles: &world.particles };
-    let pairs = model.sticky_pairs(&stuff, &world.scratch.presses);
-    for union in model.find_unions(&stuff, &pairs) {
-        take_over(world, union);
+    let view = MaterialView { bodies: &world.bodies, materials: &world.materials, particles: &world.particles };
+    let candidates = model.weld_candidates(&view, &world.scratch.vertex_tet_contacts);
+    for merge in model.find_body_merges(&view, &candidates) {
+        absorb_body(world, merge);
     }
 }
 
-/// Lets all of a body of tetrahedra go over to another one. What is left of it is empty.
-fn take_over(world: &mut World, [into, from]: [BodyId; 2]) {
-    let [taker, giver] = [into, from].map(|id| &world.bodies[id.0 as usize]);
-    let samples = giver.range().zip(taker.born..);
-    let newborn: Vec<Particle> =
-        samples.map(|(i, sample)| Particle { body: into, sample, ..world.particles.get(i) }).collect();
-    let count = newborn.len() as u32;
-    let first_sample = taker.born;
-    world.bodies[into.0 as usize].born += count;
-    world.rearrange(|_| true, &newborn);
+/// Moves all nodes and elements of a body into another one. The absorbed body stays, empty.
+fn absorb_body(world: &mut World, [into, from]: [BodyId; 2]) {
+    let [absorbing, absorbed] = [into, from].map(|id| &world.bodies[id.0 as usize]);
+    let ids = absorbed.range().zip(absorbing.next_id..);
+    let new_nodes: Vec<Particle> = ids.map(|(i, id)| Particle { body: into, id, ..world.particles.get(i) }).collect();
+    let count = new_nodes.len() as u32;
+    let first_id = absorbing.next_id;
+    world.bodies[into.0 as usize].next_id += count;
+    world.rearrange(|_| true, &new_nodes);
     let (was, end) = (world.bodies[from.0 as usize].particles.clone(), world.bodies[into.0 as usize].particles.end);
     let first = end - count;
     let moved = |i: &mut u32| *i = if was.contains(i) { *i - was.start + first } else { *i };
-    for press in &mut world.scratch.presses {
-        [&mut press.node].into_iter().chain(&mut press.face).chain(&mut press.partner).for_each(moved);
+    for contact in &mut world.scratch.vertex_tet_contacts {
+        [&mut contact.node].into_iter().chain(&mut contact.face).chain(&mut contact.partner).for_each(moved);
     }
-    let [taker, giver] = [into, from].map(|id| world.bodies[id.0 as usize].name.clone());
-    for drag in world.drags.iter_mut().filter(|drag| drag.body == giver) {
-        if let Some(i) = world.particles.find(was.start as usize..was.end as usize, drag.sample) {
-            (drag.body, drag.sample) = (taker.clone(), first_sample + i as u32 - was.start);
+    let [absorbing, absorbed] = [into, from].map(|id| world.bodies[id.0 as usize].name.clone());
+    for drag in world.drags.iter_mut().filter(|drag| drag.body == absorbed) {
+        if let Some(i) = world.particles.find(was.start as usize..was.end as usize, drag.particle) {
+            (drag.body, drag.particle) = (absorbing.clone(), first_id + i as u32 - was.start);
         }
     }
     if let Some(model) = tetra(&mut world.models) {
-        model.take_over([into, from], was.clone(), first);
+        model.absorb_body([into, from], was.clone(), first);
     }
     world.rearrange(|i| !was.contains(&(i as u32)), &[]);
 }
 
-fn unite_nodes(world: &mut World) {
+/// Welds nodes of the same material.
+fn weld_nodes(world: &mut World) {
     let World { models, bodies, materials, particles, scratch, .. } = world;
     let Some(model) = tetra(models) else { return };
-    let pairs = model.sticky_pairs(&Stuff { bodies, materials, particles }, &scratch.presses);
-    let gone = model.unite((bodies, materials), particles, pairs);
-    remove(world, gone, &[]);
+    let candidates =
+        model.weld_candidates(&MaterialView { bodies, materials, particles }, &scratch.vertex_tet_contacts);
+    let removed = model.weld((bodies, materials), particles, candidates);
+    remove(world, removed, &[]);
 }
 
-/// Ties nodes of different matter that sticks together.
+/// Ties nodes of different materials that adhere.
 fn tie_nodes(world: &mut World) {
     let World { models, bodies, materials, particles, scratch, .. } = world;
     let Some(model) = tetra(models) else { return };
-    let pairs = model.pairs_to_tie(&Stuff { bodies, materials, particles }, &scratch.presses);
-    model.tie((bodies, materials), particles, pairs);
+    let candidates = model.tie_candidates(&MaterialView { bodies, materials, particles }, &scratch.vertex_tet_contacts);
+    model.tie((bodies, materials), particles, candidates);
 }
 
-/// Nodes of molten elements become drops of fluids.
+/// Melts elements into drops of fluids.
 fn melt(world: &mut World) {
     let World { models, bodies, materials, particles, .. } = world;
     let Some(model) = tetra(models) else { return };
-    let Melted { gone, mut drops } = model.melt(bodies, materials, particles);
-    for drop in &mut drops {
-        let pool = &mut bodies[drop.body.0 as usize];
-        drop.sample = pool.born;
-        pool.born += 1;
-    }
-    remove(world, gone, &drops);
+    let Melted { removed, drops } = model.melt(bodies, materials, particles);
+    remove(world, removed, &drops);
 }
 
-/// Takes particles out of the store and lets others, body after body, join.
-fn remove(world: &mut World, mut gone: Vec<u32>, newborn: &[Particle]) {
-    if !gone.is_empty() {
-        gone.sort_unstable();
-        world.rearrange(|i| gone.binary_search(&(i as u32)).is_err(), newborn);
+/// Removes particles from the store and inserts others, body after body.
+fn remove(world: &mut World, mut removed: Vec<u32>, inserted: &[Particle]) {
+    if !removed.is_empty() {
+        removed.sort_unstable();
+        world.rearrange(|i| removed.binary_search(&(i as u32)).is_err(), inserted);
     }
 }

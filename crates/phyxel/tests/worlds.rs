@@ -1,4 +1,4 @@
-//! Worlds from outside: commands, checkpoints, failures, the same bits on any number of threads.
+//! Worlds through the public interface: commands, checkpoints, errors, determinism for any number of threads.
 
 mod common;
 
@@ -6,24 +6,27 @@ use common::*;
 use glam::{Quat, Vec3};
 use phyxel::body::Pose;
 use phyxel::checkpoint::{FORMAT, decode, encode};
-use phyxel::command::{Command, Drag, Region, Setting, Target};
+use phyxel::commands::{Command, Drag, Region, Setting, Target};
 use phyxel::material::{Friction, Material, Plasticity};
-use phyxel::model::shape::{ShapeMode, ShapeSettings};
+use phyxel::model::shape_matching::{MatchingMode, ShapeMatchingSettings};
 use phyxel::obstacle::{Geometry, Obstacle};
 use phyxel::{CheckpointError, StepError, World, WorldError, parallel};
 
-/// Some bodies of every mode that fall on each other and on a moving floor, with events on the way.
+/// Bodies of all deformation modes that fall on each other and on a floor, with scheduled commands.
 fn busy_world() -> World {
-    let material =
-        Material { plasticity: Some(Plasticity { yield_strain: 0.05.into(), creep: 5.0, max: 0.4 }), ..matter() };
+    let material = Material {
+        plasticity: Some(Plasticity { yield_strain: 0.05.into(), creep: 5.0, max: 0.4 }),
+        ..default_material()
+    };
     let mut world = world(material, DOWN);
     world.add_obstacle(floor(Friction::default(), 0.2)).unwrap();
     for i in 0..12 {
-        let mode = [ShapeMode::Rigid, ShapeMode::Linear, ShapeMode::Quadratic][i % 3];
+        let mode = [MatchingMode::Rigid, MatchingMode::Linear, MatchingMode::Quadratic][i % 3];
         let counts = [3 + i as u32 % 3, 4, 3];
-        let mut new = body(&format!("body-{i}"), block(counts, SPACING), settings(mode, [1 + i as u32 % 2, 1, 1]));
+        let mut new =
+            body(&format!("body-{i}"), block(counts, SPACING), matching_settings(mode, [1 + i as u32 % 2, 1, 1]));
         let at = Vec3::new(0.1 * (i % 3) as f32, 0.4 + 0.5 * i as f32, 0.0);
-        new.pose = Pose { at, turn: Quat::from_rotation_x(i as f32) };
+        new.pose = Pose { position: at, rotation: Quat::from_rotation_x(i as f32) };
         world.add_body(new).unwrap();
     }
     world.schedule(
@@ -40,7 +43,7 @@ fn one_two_and_eight_threads_give_the_same_bits() {
     let hash = |threads: usize| {
         parallel::with_threads(Some(threads), || {
             let mut world = busy_world();
-            frames(&mut world, 30);
+            run_frames(&mut world, 30);
             (world.state_hash(), format!("{:?}", world.frame().totals))
         })
     };
@@ -51,15 +54,15 @@ fn one_two_and_eight_threads_give_the_same_bits() {
 
 #[test]
 fn a_world_that_was_written_and_read_goes_on_with_the_same_bits() {
-    let mut straight = busy_world();
-    let mut broken = busy_world();
+    let mut uninterrupted = busy_world();
+    let mut resumed = busy_world();
     for frame in 0..30 {
-        straight.advance_frame().unwrap();
-        broken.advance_frame().unwrap();
+        uninterrupted.advance_frame().unwrap();
+        resumed.advance_frame().unwrap();
         if frame % 4 == 1 {
-            broken = decode(&encode(&broken)).unwrap();
+            resumed = decode(&encode(&resumed)).unwrap();
         }
-        assert_eq!(straight.state_hash(), broken.state_hash(), "frame {frame}");
+        assert_eq!(uninterrupted.state_hash(), resumed.state_hash(), "frame {frame}");
     }
 }
 
@@ -73,10 +76,10 @@ fn damaged_and_foreign_checkpoints_are_refused() {
     for cut in [9, 20, 35, 36, bytes.len() / 2, bytes.len() - 1] {
         assert!(matches!(decode(&bytes[..cut]), Err(CheckpointError::Damaged { .. })), "cut at {cut}");
     }
-    for place in (12..bytes.len()).step_by(997) {
+    for offset in (12..bytes.len()).step_by(997) {
         let mut changed = bytes.clone();
-        changed[place] ^= 1;
-        assert!(decode(&changed).is_err(), "bit flipped at {place}");
+        changed[offset] ^= 1;
+        assert!(decode(&changed).is_err(), "bit flipped at {offset}");
     }
     let mut newer = bytes;
     newer[8] = 99;
@@ -84,10 +87,10 @@ fn damaged_and_foreign_checkpoints_are_refused() {
 }
 
 fn one_body() -> World {
-    let mut world = world(matter(), DOWN);
+    let mut world = world(default_material(), DOWN);
     world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
-    let mut new = body("cube", block([4, 4, 4], SPACING), settings(ShapeMode::Linear, [2, 1, 1]));
-    new.pose.at = Vec3::Y;
+    let mut new = body("cube", block([4, 4, 4], SPACING), matching_settings(MatchingMode::Linear, [2, 1, 1]));
+    new.pose.position = Vec3::Y;
     world.add_body(new).unwrap();
     world
 }
@@ -100,11 +103,11 @@ fn set(target: Target, setting: Setting) -> Command {
 fn settings_change_when_their_time_comes() {
     let mut world = one_body();
     world.schedule(0.1, set(Target::World, Setting::Gravity(Vec3::ZERO)));
-    frames(&mut world, 15);
+    run_frames(&mut world, 15);
     // Falls for a tenth of a second, then drifts.
-    assert!((velocity(&world, 0).y + 0.981).abs() < 0.05, "{}", velocity(&world, 0));
+    assert!((mean_velocity(&world, 0).y + 0.981).abs() < 0.05, "{}", mean_velocity(&world, 0));
     world.apply(set(Target::Body("cube".into()), Setting::Velocity(Vec3::X))).unwrap();
-    assert_eq!(velocity(&world, 0), Vec3::X);
+    assert_eq!(mean_velocity(&world, 0), Vec3::X);
     world.apply(set(Target::Body("cube".into()), Setting::Temperature(30.0))).unwrap();
     let report = world.frame().bodies[0].report.clone();
     assert!((report.temperature.mean - 30.0).abs() < 1e-4 && (report.temperature.max - 30.0).abs() < 1e-4);
@@ -126,7 +129,7 @@ fn bad_commands_are_refused_by_name_and_change_nothing() {
         set(Target::Obstacle("floor".into()), Setting::Restitution(1.5)),
         set(Target::Material("matter".into()), Setting::PoissonRatio(0.5)),
         set(Target::World, Setting::Beta(0.5)),
-        Command::Drag(Drag { body: "cube".into(), sample: 999, to: Vec3::ZERO, tau: 0.1, limit: 1.0 }),
+        Command::Drag(Drag { body: "cube".into(), particle: 999, target: Vec3::ZERO, tau: 0.1, max_force: 1.0 }),
         Command::Cut { body: "cube".into(), point: Vec3::ZERO, normal: Vec3::ZERO },
         Command::Remove { body: "nobody".into() },
     ];
@@ -146,45 +149,45 @@ fn holding_letting_go_and_dragging_move_what_they_should() {
     let mut world = one_body();
     let top = Region::Box { min: Vec3::new(-1.0, 0.1, -1.0), max: Vec3::ONE };
     world.apply(Command::Hold { body: "cube".into(), region: top.clone(), on: true }).unwrap();
-    frames(&mut world, 30);
-    assert!((position(&world, 0).y - 1.0).abs() < 0.02, "hangs from what is held: {}", position(&world, 0));
+    run_frames(&mut world, 30);
+    assert!((mean_position(&world, 0).y - 1.0).abs() < 0.02, "hangs from what is held: {}", mean_position(&world, 0));
     world.apply(Command::Hold { body: "cube".into(), region: top, on: false }).unwrap();
-    frames(&mut world, 60);
-    assert!((position(&world, 0).y - 0.2).abs() < 0.02, "lies on the floor: {}", position(&world, 0));
-    let drag = Drag { body: "cube".into(), sample: 63, to: Vec3::new(1.0, 1.5, 0.0), tau: 0.1, limit: 1.0e4 };
+    run_frames(&mut world, 60);
+    assert!((mean_position(&world, 0).y - 0.2).abs() < 0.02, "lies on the floor: {}", mean_position(&world, 0));
+    let drag = Drag { body: "cube".into(), particle: 63, target: Vec3::new(1.0, 1.5, 0.0), tau: 0.1, max_force: 1.0e4 };
     world.apply(Command::Drag(drag.clone())).unwrap();
-    frames(&mut world, 60);
-    let pulled = world.particles().position[63];
-    assert!((pulled - drag.to).length() < 0.15, "hangs from the pointer: {pulled}");
+    run_frames(&mut world, 60);
+    let dragged = world.particles().position[63];
+    assert!((dragged - drag.target).length() < 0.15, "hangs from the pointer: {dragged}");
     world.apply(Command::Release { body: "cube".into() }).unwrap();
-    frames(&mut world, 60);
+    run_frames(&mut world, 60);
     // It hung at 1.2 m, and may still hop.
-    assert!(position(&world, 0).y < 0.6, "falls again: {}", position(&world, 0));
+    assert!(mean_position(&world, 0).y < 0.6, "falls again: {}", mean_position(&world, 0));
 }
 
 #[test]
-fn a_drag_pulls_no_harder_than_its_limit() {
+fn the_force_of_a_drag_is_limited() {
     let mut world = one_body();
     // 64 kg weigh 628 N.
-    for (limit, lifts) in [(500.0, false), (800.0, true)] {
-        let drag = Drag { body: "cube".into(), sample: 63, to: Vec3::new(0.1, 3.0, 0.0), tau: 0.1, limit };
+    for (max_force, lifts) in [(500.0, false), (800.0, true)] {
+        let drag = Drag { body: "cube".into(), particle: 63, target: Vec3::new(0.1, 3.0, 0.0), tau: 0.1, max_force };
         world.apply(Command::Drag(drag)).unwrap();
-        frames(&mut world, 90);
-        assert_eq!(position(&world, 0).y > 1.0, lifts, "limit {limit}: {}", position(&world, 0));
+        run_frames(&mut world, 90);
+        assert_eq!(mean_position(&world, 0).y > 1.0, lifts, "limit {max_force}: {}", mean_position(&world, 0));
     }
 }
 
 #[test]
-fn a_cut_body_falls_into_two_pieces_that_hang_together_each() {
+fn a_cut_body_falls_into_two_connected_pieces() {
     let mut world = one_body();
     assert_eq!(world.frame().bodies[0].report.pieces, 1);
     world.apply(Command::Cut { body: "cube".into(), point: Vec3::ZERO, normal: Vec3::X }).unwrap();
     let report = world.frame().bodies[0].report.clone();
     assert_eq!(report.pieces, 2);
     assert!(report.broken > 0);
-    let left = Region::Box { min: Vec3::splat(-1.0), max: Vec3::new(0.0, 1.0, 1.0) };
-    world.apply(Command::Hold { body: "cube".into(), region: left, on: true }).unwrap();
-    frames(&mut world, 60);
+    let half = Region::Box { min: Vec3::splat(-1.0), max: Vec3::new(0.0, 1.0, 1.0) };
+    world.apply(Command::Hold { body: "cube".into(), region: half, on: true }).unwrap();
+    run_frames(&mut world, 60);
     let p = world.particles();
     for i in 0..p.len() {
         assert_eq!(p.position[i].y > 0.6, p.rest[i].x < 0.0, "{} {}", p.rest[i], p.position[i]);
@@ -192,10 +195,10 @@ fn a_cut_body_falls_into_two_pieces_that_hang_together_each() {
 }
 
 #[test]
-fn bodies_come_and_go_without_disturbing_others() {
+fn bodies_are_added_and_removed_without_disturbing_others() {
     let mut world = one_body();
-    let mut other = body("other", block([3, 3, 3], SPACING), ShapeSettings::default());
-    other.pose.at = Vec3::new(3.0, 1.0, 0.0);
+    let mut other = body("other", block([3, 3, 3], SPACING), ShapeMatchingSettings::default());
+    other.pose.position = Vec3::new(3.0, 1.0, 0.0);
     world.command(Command::Add(Box::new(other)));
     world.schedule(0.5, Command::Remove { body: "cube".into() });
     for _ in 0..60 {
@@ -204,14 +207,14 @@ fn bodies_come_and_go_without_disturbing_others() {
     assert!(world.particles().is_consistent());
     assert_eq!(world.particles().len(), 27);
     assert_eq!(world.frame().bodies.len(), 1);
-    assert!((position(&world, 1).y - 0.15).abs() < 0.01, "{}", position(&world, 1));
+    assert!((mean_position(&world, 1).y - 0.15).abs() < 0.01, "{}", mean_position(&world, 1));
     assert!(matches!(world.body_named("cube"), Err(WorldError::Unknown { .. })));
 }
 
 #[test]
-fn a_value_that_stops_being_a_number_is_named_and_the_last_good_state_is_kept() {
+fn a_value_that_is_not_finite_is_reported_and_the_last_valid_state_is_kept() {
     let mut world = one_body();
-    frames(&mut world, 5);
+    run_frames(&mut world, 5);
     let good = world.particles().position.clone();
     for _ in 0..2 {
         world
@@ -225,7 +228,7 @@ fn a_value_that_stops_being_a_number_is_named_and_the_last_good_state_is_kept() 
 }
 
 #[test]
-fn an_obstacle_that_makes_no_sense_is_refused_by_name() {
+fn an_invalid_obstacle_is_refused_by_name() {
     let mut world = one_body();
     let wrong = [
         (Geometry::Sphere { radius: -1.0 }, "radius"),

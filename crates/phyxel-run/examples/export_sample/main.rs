@@ -76,7 +76,7 @@ impl Sink for Witness {
             "particles": points(&frame.particles.position, &frame.particles.velocity, &frame.particles.temperature),
             "mass": frame.particles.mass.iter().map(|mass| f64::from(*mass)).sum::<f64>(),
             "bodies": frame.bodies.iter().map(|body| body_fact(frame, body)).collect::<Vec<_>>(),
-            "obstacles": obstacles.map(|o| json!({ "name": o.name, "at": o.pose.at.to_array() })).collect::<Vec<_>>(),
+            "obstacles": obstacles.map(|o| json!({ "name": o.name, "at": o.pose.position.to_array() })).collect::<Vec<_>>(),
         });
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(fact);
         Ok(())

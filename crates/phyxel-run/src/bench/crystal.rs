@@ -93,7 +93,7 @@ fn measure(name: &str, world: &World, dt: f32, threads: &[usize], row: &mut dyn 
             let start = std::time::Instant::now();
             step(world, dt, &mut times)?;
             let seconds = start.elapsed().as_secs_f64();
-            let rounds = world.crystal_model().map_or(0, |model| model.pressure_rounds());
+            let rounds = world.crystal_model().map_or(0, |model| model.pressure_iterations());
             if let Ok(mut noted) = noted.lock() {
                 noted.push((rounds, times.seconds(Stage::FindNeighbours)));
             }

@@ -1,7 +1,7 @@
 //! What the machine gives at most: bytes and operations a second.
 
 use super::{Measured, Row};
-use phyxel::machine::{Level, WIDTH, multiply_and_add};
+use phyxel::machine::{SimdLevel, WIDTH, multiply_and_add};
 use phyxel::parallel;
 use std::time::Instant;
 
@@ -59,7 +59,7 @@ fn time_triad() -> (Vec<f64>, u32) {
 
 /// Multiplications and additions that wait for nothing: seconds, and a fingerprint.
 fn time_arithmetic(threads: usize) -> (Vec<f64>, u32) {
-    let level = Level::detect();
+    let level = SimdLevel::detect();
     let mut seconds = Vec::new();
     let mut found = 0;
     for _ in 0..5 {

@@ -5,7 +5,7 @@ use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::material::Material;
 use phyxel::model::ModelSettings;
-use phyxel::model::shape::{Clusters, ShapeMode, ShapeSettings};
+use phyxel::model::shape_matching::{Clusters, MatchingMode, ShapeMatchingSettings};
 use phyxel::skin::Skin;
 use phyxel::step::{Stage, StageTimes, step};
 use phyxel::{Settings, World};
@@ -68,21 +68,21 @@ pub(super) fn blocks(objects: u32, counts: [u32; 3], clusters: [u32; 3], skin: S
     let side = f64::from(objects).cbrt().ceil() as u32;
     for i in 0..objects {
         let place = Vec3::new((i % side) as f32, (i / side % side) as f32, (i / (side * side)) as f32);
-        let settings = ShapeSettings {
-            mode: ShapeMode::Quadratic,
+        let settings = ShapeMatchingSettings {
+            mode: MatchingMode::Quadratic,
             clusters: Clusters::Counts(clusters),
-            ..ShapeSettings::default()
+            ..ShapeMatchingSettings::default()
         };
         world.add_body(NewBody {
             name: format!("block-{i}"),
             material: Material::default().name,
-            model: ModelSettings::Shape(settings),
+            model: ModelSettings::ShapeMatching(settings),
             volume: samples.len() as f64 * f64::from(spacing).powi(3),
             samples: samples.clone(),
             start: None,
             spacing,
             radius: None,
-            pose: Pose { at: place * 1.5, turn: Quat::from_rotation_y(i as f32) },
+            pose: Pose { position: place * 1.5, rotation: Quat::from_rotation_y(i as f32) },
             velocity: Vec3::ZERO,
             spin: Vec3::new(0.3, 1.0, 0.2),
             temperature: 0.0,
@@ -111,7 +111,7 @@ fn measure_matching(
             let stages = [Stage::ExertForces, Stage::AdvanceVelocities, Stage::AdvancePositions];
             Ok(stages.iter().map(|&stage| times.seconds(stage)).sum())
         })?;
-        let elements = world.shape_model().map_or(0, |model| model.membership_count()) as u64;
+        let elements = world.shape_matching_model().map_or(0, |model| model.membership_count()) as u64;
         let measured = Measured { name, what: "matching and integrating, a step", threads, published };
         row(measured.row((elements, "point in cluster"), seconds, world.state_hash()));
     }

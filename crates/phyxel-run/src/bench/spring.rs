@@ -50,8 +50,8 @@ fn warm(world: &mut World, part: f32) -> Result<(), BenchError> {
     let (low, high) = (bound(f32::INFINITY, f32::min), bound(f32::NEG_INFINITY, f32::max));
     let below = low + part * (high - low);
     let samples = (0..rest.len() as u32).filter(|&i| part > 0.0 && rest[i as usize].y <= below).collect();
-    let region = phyxel::command::Region::Samples(samples);
-    world.apply(phyxel::command::Command::Warm { body: "goop".into(), region, temperature: 10.0 })?;
+    let region = phyxel::commands::Region::Ids(samples);
+    world.apply(phyxel::commands::Command::Warm { body: "goop".into(), region, temperature: 10.0 })?;
     Ok(())
 }
 

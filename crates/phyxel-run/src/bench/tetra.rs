@@ -5,7 +5,7 @@ use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::material::Material;
 use phyxel::model::continuum::Integration;
-use phyxel::model::shape::ShapeSettings;
+use phyxel::model::shape_matching::ShapeMatchingSettings;
 use phyxel::model::{ModelSettings, TetraSettings};
 use phyxel::skin::Skin;
 use phyxel::step::{Stage, StageTimes, step};
@@ -106,7 +106,7 @@ pub(super) fn contacts(threads: &[usize], row: &mut dyn FnMut(Row)) -> Result<()
     let mut start = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() })?;
     start.add_material(Material::default())?;
     start.add_body(cube("block", CELLS, Integration::Explicit))?;
-    let pose = Pose { at: Vec3::new(0.01, 0.735, 0.02), turn: Quat::from_rotation_y(0.3) };
+    let pose = Pose { position: Vec3::new(0.01, 0.735, 0.02), rotation: Quat::from_rotation_y(0.3) };
     let mut strewn = start.clone();
     start.add_body(NewBody { pose, ..cube("stamp", CELLS / 2, Integration::Explicit) })?;
     strewn.add_body(sheet())?;
@@ -123,11 +123,11 @@ fn sheet() -> NewBody {
     let samples =
         (0..20_000).map(|k: u32| Vec3::new((k % 160) as f32 - 79.5, 0.5, (k / 160) as f32 - 62.0) * FINE_GRAIN);
     NewBody {
-        model: ModelSettings::Shape(ShapeSettings::default()),
+        model: ModelSettings::ShapeMatching(ShapeMatchingSettings::default()),
         samples: samples.collect(),
         volume: 20_000.0 * f64::from(FINE_GRAIN).powi(3),
         spacing: FINE_GRAIN,
-        pose: Pose { at: Vec3::Y * 0.5, ..Pose::default() },
+        pose: Pose { position: Vec3::Y * 0.5, ..Pose::default() },
         ..cube("sheet", 1, Integration::Explicit)
     }
 }

@@ -3,7 +3,7 @@
 mod path;
 
 use path::look_up;
-use phyxel_scene::{Expectation, ExpectedValue, Moment};
+use phyxel_scene::{Expectation, ExpectedTime, ExpectedValue};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -58,15 +58,15 @@ impl Judge {
     pub fn look(&mut self, frame: Value) {
         let time = time_of(&frame);
         for case in &mut self.cases {
-            match case.expectation.moment {
-                Moment::Always if case.seen.as_ref().is_none_or(|seen| seen.passed == Some(true)) => {
+            match case.expectation.time {
+                ExpectedTime::Always if case.seen.as_ref().is_none_or(|seen| seen.passed == Some(true)) => {
                     case.seen = Some(judge(&case.expectation, &frame));
                 }
-                Moment::At(at) if (time - at).abs() < case.distance => {
+                ExpectedTime::At(at) if (time - at).abs() < case.distance => {
                     case.distance = (time - at).abs();
                     case.seen = Some(judge(&case.expectation, &frame));
                 }
-                Moment::Always | Moment::At(_) | Moment::End => {}
+                ExpectedTime::Always | ExpectedTime::At(_) | ExpectedTime::End => {}
             }
         }
         self.last = Some(frame);
@@ -80,10 +80,10 @@ impl Judge {
     fn finding(&self, case: &Case, complete: bool) -> Finding {
         let expectation = &case.expectation;
         let reached = self.last.as_ref().map_or(f64::NEG_INFINITY, time_of);
-        let seen = match (expectation.moment, &self.last) {
-            (Moment::End, Some(last)) if complete => Some(judge(expectation, last)),
-            (Moment::At(at), _) if at <= reached + self.half_frame => case.seen.clone(),
-            (Moment::Always, _) => case.seen.clone(),
+        let seen = match (expectation.time, &self.last) {
+            (ExpectedTime::End, Some(last)) if complete => Some(judge(expectation, last)),
+            (ExpectedTime::At(at), _) if at <= reached + self.half_frame => case.seen.clone(),
+            (ExpectedTime::Always, _) => case.seen.clone(),
             _ => None,
         };
         seen.unwrap_or_else(|| Finding {
@@ -106,7 +106,7 @@ fn judge(expectation: &Expectation, frame: &Value) -> Finding {
         says,
     };
     let place = format!("in frame {} ({:.3} s)", frame["frame"], time_of(frame));
-    let found = match look_up(frame, &expectation.subject, &expectation.keys) {
+    let found = match look_up(frame, &expectation.subject, &expectation.path) {
         Ok(found) => found,
         Err(missing) => return finding(false, &Value::Null, format!("{} {place}", missing.sentence())),
     };
@@ -159,13 +159,13 @@ mod tests {
     use phyxel_scene::Subject;
     use serde_json::json;
 
-    fn expect_height(moment: Moment) -> Expectation {
+    fn expect_height(moment: ExpectedTime) -> Expectation {
         Expectation {
             line: Some(7),
-            moment,
+            time: moment,
             what: "bodies.cube.centre.1".into(),
             subject: Subject::Body("cube".into()),
-            keys: vec!["centre".into(), "1".into()],
+            path: vec!["centre".into(), "1".into()],
             above: None,
             below: None,
             near: None,
@@ -186,31 +186,34 @@ mod tests {
 
     #[test]
     fn the_end_is_judged_at_the_end_only() {
-        let expectation = Expectation { below: Some(0.5), ..expect_height(Moment::End) };
+        let expectation = Expectation { below: Some(0.5), ..expect_height(ExpectedTime::End) };
         assert_eq!(watch(expectation.clone(), 3).passed, Some(true));
         assert_eq!(watch(expectation, 2).passed, None);
     }
 
     #[test]
     fn a_moment_is_judged_in_the_nearest_frame() {
-        let expectation = Expectation { near: Some((2.0, 0.1)), ..expect_height(Moment::At(1.4)) };
+        let expectation = Expectation { near: Some((2.0, 0.1)), ..expect_height(ExpectedTime::At(1.4)) };
         assert_eq!(watch(expectation.clone(), 3).passed, Some(true));
         assert_eq!(watch(expectation, 0).passed, None);
     }
 
     #[test]
     fn always_fails_with_the_first_frame_that_fails() {
-        let finding = watch(Expectation { above: Some(1.5), ..expect_height(Moment::Always) }, 3);
+        let finding = watch(Expectation { above: Some(1.5), ..expect_height(ExpectedTime::Always) }, 3);
         assert_eq!((finding.passed, finding.value), (Some(false), json!(1.0)));
         assert_eq!(finding.says, "bodies.cube.centre.1 is 1.0 in frame 2 (2.000 s), but expected above 1.5");
-        assert_eq!(watch(Expectation { above: Some(-1.0), ..expect_height(Moment::Always) }, 3).passed, Some(true));
+        assert_eq!(
+            watch(Expectation { above: Some(-1.0), ..expect_height(ExpectedTime::Always) }, 3).passed,
+            Some(true)
+        );
     }
 
     #[test]
     fn flags_and_words_are_compared_as_they_are() {
         let equal = |key: &str, wanted| {
             let keys = vec![key.to_string()];
-            watch(Expectation { keys, equal: Some(wanted), ..expect_height(Moment::End) }, 3).passed
+            watch(Expectation { path: keys, equal: Some(wanted), ..expect_height(ExpectedTime::End) }, 3).passed
         };
         assert_eq!(equal("whole", ExpectedValue::Flag(true)), Some(true));
         assert_eq!(equal("whole", ExpectedValue::Number(1.0)), Some(false));
@@ -219,7 +222,8 @@ mod tests {
 
     #[test]
     fn a_quantity_that_is_not_there_fails_and_says_what_is() {
-        let expectation = Expectation { keys: vec!["mood".into()], above: Some(0.0), ..expect_height(Moment::End) };
+        let expectation =
+            Expectation { path: vec!["mood".into()], above: Some(0.0), ..expect_height(ExpectedTime::End) };
         let finding = watch(expectation, 3);
         assert_eq!(finding.passed, Some(false));
         assert!(finding.says.contains("bodies.cube has no \"mood\"; known: centre, model"), "{}", finding.says);

@@ -9,7 +9,8 @@ use phyxel::body::Pose;
 pub(crate) fn plane_quad(frame: &Frame, pose: &Pose, normal: Vec3) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let there = frame.bodies.iter().filter(|body| !body.particles.is_empty());
     let corners = there.flat_map(|body| body.report.bounds);
-    let far = corners.map(|corner| Vec3::from(corner.map(|part| part as f32)).distance(pose.at)).fold(0.0, f32::max);
+    let far =
+        corners.map(|corner| Vec3::from(corner.map(|part| part as f32)).distance(pose.position)).fold(0.0, f32::max);
     let reach = (4.0 * far).max(1.0);
     let (u, v) = normal.any_orthonormal_pair();
     let positions = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(a, b)| reach * (a * u + b * v));

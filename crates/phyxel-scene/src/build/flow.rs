@@ -1,13 +1,13 @@
 //! Emitters and drains.
 
-use super::event::Cast;
-use super::obstacle::form;
+use super::event::EventContext;
+use super::obstacle::to_geometry;
 use crate::error::BuildError;
 use crate::scene::{BodyDescription, DrainDescription, EmitterDescription};
-use phyxel::drain::Drain;
-use phyxel::emitter::Emitter;
+use phyxel::emission::Drain;
+use phyxel::emission::Emitter;
 
-/// Makes an emitter, as warm as its body unless the scene says otherwise.
+/// Makes an emitter, with the temperature of its body by default.
 pub(super) fn make_emitter(description: &EmitterDescription, bodies: &[BodyDescription]) -> Emitter {
     let body = bodies.iter().find(|body| body.makes(&description.emitter.body));
     let temperature = description.temperature.or(body.map(|body| body.temperature)).unwrap_or(0.0);
@@ -17,20 +17,20 @@ pub(super) fn make_emitter(description: &EmitterDescription, bodies: &[BodyDescr
 /// Makes a drain.
 pub(super) fn make_drain(
     description: &DrainDescription,
-    cast: &Cast,
+    context: &EventContext,
     warnings: &mut Vec<String>,
 ) -> Result<Drain, BuildError> {
     let owner = || format!("drain \"{}\"", description.name);
-    let (geometry, pose) = form(&description.region, 1.0, description.cell, owner, warnings)?;
-    let bodies = description.bodies.iter().flat_map(|name| cast.names(name)).collect();
+    let (geometry, pose) = to_geometry(&description.region, 1.0, description.cell, owner, warnings)?;
+    let bodies = description.bodies.iter().flat_map(|name| context.names_of_copies(name)).collect();
     Ok(Drain { bodies, active: description.active, ..Drain::new(&description.name, geometry, pose) })
 }
 
-/// Particles that an emitter pours into a body until the end of the scene (s), about.
+/// Estimated number of particles that an emitter pours into a body until `duration`, s.
 pub(super) fn estimate(emitter: &Emitter, body: &BodyDescription, duration: f64) -> u64 {
     let until = emitter.until.map_or(duration, |until| until.min(duration));
     let layers = f64::from(emitter.speed) * (until - emitter.from).max(0.0) / f64::from(body.spacing) * 2.0f64.sqrt();
     // Casting saturates.
-    let count = (layers * emitter.mouth.count(body.spacing)).ceil() as u64;
-    emitter.most.map_or(count, |most| most.min(count))
+    let count = (layers * emitter.mouth.particle_count(body.spacing)).ceil() as u64;
+    emitter.max_particles.map_or(count, |limit| limit.min(count))
 }

@@ -1,16 +1,16 @@
-//! Heatings: regions to particles, bodies to all their copies.
+//! Heatings, with regions resolved to particles and bodies to all their copies.
 
-use super::event::{Cast, region_of};
+use super::event::{EventContext, region_of};
 use crate::scene::HeatingDescription;
 use phyxel::heating::Heating;
 
 /// Makes a heating.
-pub(super) fn make(description: &HeatingDescription, cast: &Cast, warnings: &mut Vec<String>) -> Heating {
+pub(super) fn make(description: &HeatingDescription, context: &EventContext, warnings: &mut Vec<String>) -> Heating {
     let owner = || format!("heating \"{}\"", description.name);
-    let region = region_of(cast, &description.body, description.region.as_ref(), owner, warnings);
+    let region = region_of(context, &description.body, description.region.as_ref(), owner, warnings);
     Heating {
         name: description.name.clone(),
-        bodies: cast.names(&description.body),
+        bodies: context.names_of_copies(&description.body),
         region,
         facing: description.facing,
         from: description.from,

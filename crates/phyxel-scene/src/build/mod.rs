@@ -1,33 +1,30 @@
-//! Makes a world of a scene: fills shapes, places copies, sets up obstacles, schedules events.
+//! Construction of a world from a scene: sampled shapes, copies, obstacles, scheduled events.
 
 mod body;
+mod checks;
 mod copies;
 mod event;
 mod flow;
 mod heating;
-mod inside;
 mod obstacle;
-mod overlap;
 #[cfg(test)]
 mod tests;
 mod tetra;
 
 use crate::error::BuildError;
-use crate::sample::{Random, estimate};
-use crate::scene::{Action, BodyDescription, Event, ModelDescription, Scene};
-use body::Mould;
+use crate::sample::{CounterRng, estimate};
+use crate::scene::{ModelDescription, Scene};
+use body::BodyTemplate;
 use phyxel::World;
-use phyxel::material::Material;
 use phyxel::model::ModelKind;
-use phyxel::model::spring::POISSON_RATIO;
 use phyxel::world::Settings;
 
-/// Choices that are not the scene's.
+/// Options of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// Most particles of all bodies together.
+    /// Largest number of particles of all bodies together.
     pub max_particles: usize,
-    /// Start of everything random, instead of the scene's.
+    /// Seed of all random numbers, instead of the scene's.
     pub seed: Option<u64>,
 }
 
@@ -37,22 +34,19 @@ impl Default for BuildOptions {
     }
 }
 
-/// A world, ready to go.
+/// World built from a scene.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The world at time 0, its events scheduled.
+    /// World at time 0, with its events scheduled.
     pub world: World,
-    /// What is probably not meant, a sentence each.
+    /// Warnings of probable mistakes, a sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Most warnings of one kind.
-const WARNINGS: usize = 10;
-
 impl Scene {
-    /// Makes a world of the scene.
+    /// Builds the world of the scene.
     pub fn build(&self, options: &BuildOptions) -> Result<Built, BuildError> {
-        let random = Random::new(options.seed.unwrap_or(self.seed));
+        let random = CounterRng::new(options.seed.unwrap_or(self.seed));
         let mut warnings = Vec::new();
         self.check_size(options.max_particles)?;
         let mut world = World::new(self.settings())?;
@@ -62,42 +56,42 @@ impl Scene {
         for description in &self.obstacles {
             world.add_obstacle(obstacle::make(description, &mut warnings)?)?;
         }
-        let moulds = self.make_bodies(&mut world, &random, options.max_particles, &mut warnings)?;
-        let cast = event::Cast { bodies: &self.bodies, moulds: &moulds };
+        let templates = self.make_bodies(&mut world, &random, options.max_particles, &mut warnings)?;
+        let context = event::EventContext { bodies: &self.bodies, templates: &templates };
         for description in &self.heatings {
-            world.add_heating(heating::make(description, &cast, &mut warnings))?;
+            world.add_heating(heating::make(description, &context, &mut warnings))?;
         }
         for description in &self.emitters {
             world.add_emitter(flow::make_emitter(description, &self.bodies))?;
         }
         for description in &self.drains {
-            world.add_drain(flow::make_drain(description, &cast, &mut warnings)?)?;
+            world.add_drain(flow::make_drain(description, &context, &mut warnings)?)?;
         }
         for event in &self.events {
-            let commands = event::commands(event, &cast, &mut warnings);
+            let commands = event::commands(event, &context, &mut warnings);
             commands.into_iter().for_each(|command| world.schedule(event.at, command));
         }
-        warnings.extend(self.bodies.iter().zip(&moulds).filter_map(|(body, mould)| self.warn_of_held(body, mould)));
-        self.warn(&mut world, &mut warnings);
+        warnings.extend(checks::held_warnings(self, &templates));
+        checks::warn(self, &mut world, &mut warnings);
         Ok(Built { world, warnings })
     }
 
     fn settings(&self) -> Settings {
-        let usual = Settings::default();
+        let default = Settings::default();
         Settings {
             gravity: self.gravity,
             frame_rate: self.frame_rate,
             substeps: self.step.substeps,
-            max_step: self.step.max_step.unwrap_or(usual.max_step),
-            max_substeps: self.step.max_substeps.unwrap_or(usual.max_substeps),
-            contact_rounds: self.step.contact_rounds.unwrap_or(usual.contact_rounds),
-            contact_conductance: self.contact_conductance.unwrap_or(usual.contact_conductance),
-            absolute_zero: self.absolute_zero.unwrap_or(usual.absolute_zero),
+            max_step: self.step.max_step.unwrap_or(default.max_step),
+            max_substeps: self.step.max_substeps.unwrap_or(default.max_substeps),
+            contact_iterations: self.step.contact_iterations.unwrap_or(default.contact_iterations),
+            contact_conductance: self.contact_conductance.unwrap_or(default.contact_conductance),
+            absolute_zero: self.absolute_zero.unwrap_or(default.absolute_zero),
             bounds: self.bounds,
         }
     }
 
-    /// Counts particles before any is made.
+    /// Estimates the number of particles before any is created.
     fn check_size(&self, limit: usize) -> Result<(), BuildError> {
         let mut bodies = Vec::with_capacity(self.bodies.len());
         for body in &self.bodies {
@@ -116,102 +110,43 @@ impl Scene {
                 };
                 one = count.ceil() as u64;
             }
-            let pours = self.emitters.iter().map(|it| &it.emitter).filter(|emitter| body.makes(&emitter.body));
-            let poured = pours.map(|emitter| flow::estimate(emitter, body, self.duration));
+            let emitters = self.emitters.iter().map(|it| &it.emitter).filter(|emitter| body.makes(&emitter.body));
+            let poured = emitters.map(|emitter| flow::estimate(emitter, body, self.duration));
             let all = poured.fold(one.saturating_mul(body.count()), u64::saturating_add);
             bodies.push((body.name.clone(), all));
         }
-        refuse_too_many(bodies, limit)
+        check_particle_count(bodies, limit)
     }
 
     fn make_bodies(
         &self,
         world: &mut World,
-        random: &Random,
+        random: &CounterRng,
         limit: usize,
         warnings: &mut Vec<String>,
-    ) -> Result<Vec<Mould>, BuildError> {
-        let mut moulds = Vec::with_capacity(self.bodies.len());
+    ) -> Result<Vec<BodyTemplate>, BuildError> {
+        let mut templates = Vec::with_capacity(self.bodies.len());
         for (number, body) in self.bodies.iter().enumerate() {
-            moulds.push(body::mould(body, &mut random.fork(2 * number as u64), limit, warnings)?);
+            templates.push(body::make_template(body, &mut random.fork(2 * number as u64), limit, warnings)?);
         }
-        let made = self.bodies.iter().zip(&moulds);
-        let counts = made.map(|(body, mould)| (body.name.clone(), mould.samples.len() as u64 * body.count()));
-        refuse_too_many(counts.collect(), limit)?;
-        for (number, (body, mould)) in self.bodies.iter().zip(&moulds).enumerate() {
+        let pairs = self.bodies.iter().zip(&templates);
+        let counts = pairs.map(|(body, template)| (body.name.clone(), template.samples.len() as u64 * body.count()));
+        check_particle_count(counts.collect(), limit)?;
+        for (number, (body, template)) in self.bodies.iter().zip(&templates).enumerate() {
             let mut random = random.fork(2 * number as u64 + 1);
-            let poses = copies::place(body, mould, &mut random, warnings)?;
+            let poses = copies::place_copies(body, template, &mut random, warnings)?;
             for (copy, pose) in poses.into_iter().enumerate() {
-                world.add_body(body::cast(body, mould, body.name_of(copy as u64), pose))?;
+                world.add_body(body::instantiate(body, template, body.name_of(copy as u64), pose))?;
             }
         }
-        Ok(moulds)
-    }
-
-    /// Springs know one Poisson's ratio only.
-    fn warn_of_poisson_ratio(&self, body: &BodyDescription) -> Option<String> {
-        let material = self.materials.iter().find(|material| material.name == body.material)?;
-        let asked = material.poisson_ratio;
-        let is_asked = asked != Material::default().poisson_ratio && asked != POISSON_RATIO;
-        (body.model.kind() == ModelKind::Spring && is_asked).then(|| {
-            format!(
-                "body \"{}\": a lattice of springs has Poisson's ratio {POISSON_RATIO}, whatever its material \"{}\" says ({asked})",
-                body.name, material.name
-            )
-        })
-    }
-
-    /// What is held altogether and never let go does not move.
-    fn warn_of_held(&self, body: &BodyDescription, mould: &Mould) -> Option<String> {
-        let lets_go =
-            |event: &Event| matches!(&event.action, Action::Hold { body: name, on: false, .. } if *name == body.name);
-        (mould.is_held() && !self.events.iter().any(lets_go)).then(|| {
-            format!(
-                "body \"{}\": all of its particles lie in its held regions and are never let go, so it does not move; make the regions smaller",
-                body.name
-            )
-        })
-    }
-
-    /// Looks for what is probably not meant.
-    fn warn(&self, world: &mut World, warnings: &mut Vec<String>) {
-        if self.bodies.is_empty() {
-            warnings.push("the scene has no bodies; add [[bodies]]".to_string());
-        }
-        warnings.extend(self.bodies.iter().filter_map(|body| self.warn_of_poisson_ratio(body)));
-        warnings.extend(warn_of_long_steps(world));
-        warnings.extend(shortened(overlap::find(world)));
-        warnings.extend(shortened(inside::find(world, &self.obstacles)));
-        warnings.extend(shortened(world.warnings()));
+        Ok(templates)
     }
 }
 
-/// Steps of a fixed number may be longer than the bodies bear.
-fn warn_of_long_steps(world: &mut World) -> Option<String> {
-    let (rate, substeps) = (world.settings().frame_rate, world.settings().substeps?);
-    let (step, stable) = (1.0 / (rate * f64::from(substeps)), world.stable_step());
-    (step > stable).then(|| {
-        format!(
-            "step.substeps = {substeps} makes steps of {step:.2e} s, but the longest stable one is {stable:.2e} s at the start; leave it out, or give {} or more",
-            (1.0 / (rate * stable)).ceil()
-        )
-    })
-}
-
-fn refuse_too_many(bodies: Vec<(String, u64)>, limit: usize) -> Result<(), BuildError> {
+fn check_particle_count(bodies: Vec<(String, u64)>, limit: usize) -> Result<(), BuildError> {
     let total = bodies.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
     if total > limit as u64 {
         return Err(BuildError::TooManyParticles { total, limit: limit as u64, bodies });
     }
     Ok(())
-}
-
-/// The first warnings of many, and how many more there are.
-fn shortened(mut warnings: Vec<String>) -> Vec<String> {
-    if warnings.len() > WARNINGS {
-        let more = warnings.len() - WARNINGS;
-        warnings.truncate(WARNINGS);
-        warnings.push(format!("and {more} more warnings of this kind"));
-    }
-    warnings
 }

@@ -1,4 +1,4 @@
-//! Obstacles: shapes to the engine's geometry.
+//! Obstacles: conversion of shapes to the geometry of the engine.
 
 use super::body::scaled;
 use crate::error::BuildError;
@@ -7,30 +7,30 @@ use crate::scene::{ObstacleDescription, pose_of};
 use crate::shape::{Placement, Shape};
 use glam::Vec3;
 use phyxel::body::Pose;
-use phyxel::obstacle::{DistanceGrid, Geometry, Key, Obstacle};
+use phyxel::obstacle::{DistanceGrid, Geometry, Keyframe, Obstacle};
 use phyxel::parallel;
 use std::sync::Arc;
 
-/// Cells along the longest side of a sampled shape.
-const FINENESS: f32 = 64.0;
-/// Cells around a sampled shape, so that distances at the border are positive.
-const MARGIN: f32 = 3.0;
-/// Most corners of a grid.
-const CORNERS: u64 = 50_000_000;
+/// Grid cells along the longest side of a sampled shape.
+const CELLS_PER_SIDE: f32 = 64.0;
+/// Cells of margin around a sampled shape, so that distances at the border are positive.
+const MARGIN_CELLS: f32 = 3.0;
+/// Largest number of corners of a grid.
+const MAX_CORNERS: u64 = 50_000_000;
 
 /// Makes an obstacle.
 pub(super) fn make(description: &ObstacleDescription, warnings: &mut Vec<String>) -> Result<Obstacle, BuildError> {
     let owner = || format!("obstacle \"{}\"", description.name);
-    let (geometry, own) = form(&description.shape, description.place.scale, description.cell, owner, warnings)?;
+    let (geometry, own) = to_geometry(&description.shape, description.place.scale, description.cell, owner, warnings)?;
     let mut obstacle = Obstacle::new(description.name.clone(), geometry, Pose::default());
-    obstacle.keys = if description.keys.is_empty() {
-        vec![Key { time: 0.0, pose: joined(pose_of(&description.place), own) }]
+    obstacle.keyframes = if description.keyframes.is_empty() {
+        vec![Keyframe { time: 0.0, pose: compose(pose_of(&description.place), own) }]
     } else {
-        description.keys.iter().map(|key| Key { time: key.time, pose: joined(key.pose, own) }).collect()
+        description.keyframes.iter().map(|key| Keyframe { time: key.time, pose: compose(key.pose, own) }).collect()
     };
     obstacle.friction = description.friction;
     obstacle.restitution = description.restitution;
-    obstacle.stickiness = description.stickiness;
+    obstacle.adhesion = description.adhesion;
     obstacle.temperature = description.temperature;
     obstacle.heat_capacity = description.heat_capacity;
     obstacle.active = description.active;
@@ -39,47 +39,47 @@ pub(super) fn make(description: &ObstacleDescription, warnings: &mut Vec<String>
     Ok(obstacle)
 }
 
-/// The engine's geometry for a shape, and where its frame is in that of its owner. Shapes that the engine does not know are sampled
-/// in cells of an edge, m.
-pub(super) fn form(
+/// Converts a shape to the geometry of the engine, with the pose of its frame in that of its owner. Shapes without an
+/// analytic geometry become distance grids with cells of edge `cell`, m.
+pub(super) fn to_geometry(
     shape: &Shape,
     scale: f32,
     cell: Option<f32>,
     owner: impl Fn() -> String,
     warnings: &mut Vec<String>,
 ) -> Result<(Geometry, Pose), BuildError> {
-    let plain = unwrap_placement(shape, scale);
-    let geometry = match simple_geometry(plain.shape, plain.scale) {
+    let unplaced = unwrap_placement(shape, scale);
+    let geometry = match simple_geometry(unplaced.shape, unplaced.scale) {
         Some(geometry) => geometry,
-        None => sampled_geometry(&plain, cell, owner, warnings)?,
+        None => sampled_geometry(&unplaced, cell, owner, warnings)?,
     };
-    Ok((geometry, plain.pose))
+    Ok((geometry, unplaced.pose))
 }
 
-/// The pose of something that stands in another frame.
-fn joined(outer: Pose, inner: Pose) -> Pose {
-    Pose { at: outer.point(inner.at), turn: outer.turn * inner.turn }
+/// Composes a pose with one in its frame.
+fn compose(outer: Pose, inner: Pose) -> Pose {
+    Pose { position: outer.transform_point(inner.position), rotation: outer.rotation * inner.rotation }
 }
 
-/// A shape taken out of its placements.
-struct Plain<'a> {
+/// Shape without its placements.
+struct UnplacedShape<'a> {
     shape: &'a Shape,
-    /// Where the shape's own frame is in the obstacle's, the scale apart.
+    /// Pose of the shape's frame in that of the obstacle, without the scale.
     pose: Pose,
     scale: f32,
 }
 
-fn unwrap_placement(shape: &Shape, scale: f32) -> Plain<'_> {
-    let mut plain = Plain { shape, pose: Pose::default(), scale };
-    while let Shape::Placed { shape, placement } = plain.shape {
+fn unwrap_placement(shape: &Shape, scale: f32) -> UnplacedShape<'_> {
+    let mut unplaced = UnplacedShape { shape, pose: Pose::default(), scale };
+    while let Shape::Placed { shape, placement } = unplaced.shape {
         let Placement { at, scale, .. } = *placement;
-        let own = Pose { at: plain.scale * at, turn: placement.rotation() };
-        plain = Plain { shape, pose: joined(plain.pose, own), scale: plain.scale * scale };
+        let own = Pose { position: unplaced.scale * at, rotation: placement.rotation() };
+        unplaced = UnplacedShape { shape, pose: compose(unplaced.pose, own), scale: unplaced.scale * scale };
     }
-    plain
+    unplaced
 }
 
-/// The engine's own geometry, for shapes that it knows.
+/// Analytic or mesh geometry of the engine, if there is one.
 fn simple_geometry(shape: &Shape, scale: f32) -> Option<Geometry> {
     Some(match shape {
         Shape::Box { size } => Geometry::Box { size: *size * scale },
@@ -106,24 +106,26 @@ fn mesh_geometry(solid: &MeshSolid, scale: f32) -> Geometry {
     }
 }
 
-/// Distances on a grid, for every other shape.
+/// Signed distances on a grid, for every other shape.
 fn sampled_geometry(
-    plain: &Plain,
+    plain: &UnplacedShape,
     cell: Option<f32>,
     owner: impl Fn() -> String,
     warnings: &mut Vec<String>,
 ) -> Result<Geometry, BuildError> {
     let shape = scaled(plain.shape.clone(), plain.scale);
     let bounds = shape.bounds().ok_or_else(|| BuildError::EndlessShape { owner: owner() })?;
-    let cell = cell.unwrap_or(bounds.size().max_element() / FINENESS).max(f32::MIN_POSITIVE);
-    let origin = bounds.min - MARGIN * cell;
-    // Counted in 64 bits and saturating: a careless cell must not overflow.
-    let wide = bounds.size().as_dvec3() / f64::from(cell);
-    let counts =
-        wide.to_array().map(|cells| cells.ceil() as u64).map(|cells| cells.saturating_add(2 * MARGIN as u64 + 1));
+    let cell = cell.unwrap_or(bounds.size().max_element() / CELLS_PER_SIDE).max(f32::MIN_POSITIVE);
+    let origin = bounds.min - MARGIN_CELLS * cell;
+    // Saturating 64-bit counts: a tiny cell must not overflow.
+    let cells = bounds.size().as_dvec3() / f64::from(cell);
+    let counts = cells
+        .to_array()
+        .map(|cells| cells.ceil() as u64)
+        .map(|cells| cells.saturating_add(2 * MARGIN_CELLS as u64 + 1));
     let corners = counts.iter().fold(1_u64, |product, count| product.saturating_mul(*count));
-    if corners > CORNERS {
-        return Err(BuildError::GridTooFine { owner: owner(), cell, corners, limit: CORNERS });
+    if corners > MAX_CORNERS {
+        return Err(BuildError::GridTooFine { owner: owner(), cell, corners, limit: MAX_CORNERS });
     }
     let [nx, ny, _] = counts;
     let values = parallel::map(corners as usize, 4096, |corner| {

@@ -22,7 +22,7 @@ fn refuse(text: &str) -> String {
 }
 
 /// A box of 8 x 4 x 4 particles of rubber.
-const BODY: &str = "[[bodies]]\nname = 'a'\nmodel = 'shape'\nmaterial = 'rubber'\nspacing = 0.25\n\
+const BODY: &str = "[[bodies]]\nname = 'a'\nmodel = 'shape_matching'\nmaterial = 'rubber'\nspacing = 0.25\n\
                     shape = { kind = 'box', size = [2, 1, 1] }\n";
 
 fn centre_of(built: &Built, body: usize) -> Vec3 {
@@ -35,7 +35,7 @@ fn centre_of(built: &Built, body: usize) -> Vec3 {
 fn particles_share_the_mass_of_the_shape() {
     let built = build(&format!("{BODY}temperature = 30\nvelocity = [1, 2, 3]\nplace = {{ at = [5, 0, 0] }}\n"));
     let body = &built.world.bodies()[0];
-    assert_eq!((body.len(), body.model, body.spacing), (128, ModelKind::Shape, 0.25));
+    assert_eq!((body.len(), body.model, body.spacing), (128, ModelKind::ShapeMatching, 0.25));
     let mass: f64 = built.world.particles().mass.iter().map(|mass| f64::from(*mass)).sum();
     // Density times volume, summed over 128 rounded masses.
     assert!((mass - 930.0 * 2.0).abs() < 1.0e-3, "{mass}");
@@ -47,15 +47,16 @@ fn particles_share_the_mass_of_the_shape() {
 #[test]
 fn the_scale_of_a_place_holds_for_shape_skin_and_held_regions_not_for_the_spacing() {
     let built = build(&format!(
-        "{BODY}place = {{ scale = 0.5 }}\nskin = {{ kind = 'mesh' }}\nheld = [{{ kind = 'box', size = [0.5, 9, 9], at = [0.75, 0, 0] }}]\n"
+        "{BODY}place = {{ scale = 0.5 }}\nskin = {{ kind = 'mesh' }}\n\
+         held = [{{ kind = 'box', size = [0.5, 9, 9], at = [0.75, 0, 0] }}]\n"
     ));
     let body = &built.world.bodies()[0];
     assert_eq!((body.len(), body.spacing), (16, 0.25));
-    let held = (0..16).filter(|index| built.world.particles().is_held(*index)).count();
+    let held = (0..16).filter(|index| built.world.particles().is_fixed(*index)).count();
     assert_eq!(held, 4);
     let Skin::Mesh(mesh) = &body.skin else { panic!("a mesh") };
-    let reach = mesh.positions.iter().map(|position| position.x).fold(0.0, f32::max);
-    assert!((reach - 0.5).abs() < 0.02, "{reach}");
+    let extent = mesh.positions.iter().map(|position| position.x).fold(0.0, f32::max);
+    assert!((extent - 0.5).abs() < 0.02, "{extent}");
 }
 
 #[test]
@@ -82,20 +83,20 @@ fn random_copies_keep_apart_stay_in_their_region_and_follow_the_seed() {
         assert_eq!(built.warnings, [] as [&str; 0]);
         (0..20).map(|body| centre_of(&built, body)).collect::<Vec<Vec3>>()
     };
-    let places = centres(1);
-    assert_eq!(places, centres(1));
-    assert_ne!(places, centres(2));
-    for (number, place) in places.iter().enumerate() {
-        assert!(place.abs().max_element() <= 10.001);
+    let positions = centres(1);
+    assert_eq!(positions, centres(1));
+    assert_ne!(positions, centres(2));
+    for (number, position) in positions.iter().enumerate() {
+        assert!(position.abs().max_element() <= 10.001);
         // Twice the distance of the furthest sample, 1.01 m.
-        assert!(places[..number].iter().all(|other| other.distance(*place) > 2.0));
+        assert!(positions[..number].iter().all(|other| other.distance(*position) > 2.0));
     }
 }
 
 #[test]
 fn a_region_too_small_for_its_copies_is_warned_of() {
     let built = build(&format!("{BODY}copies = {{ random = 9, in = {{ kind = 'sphere', radius = 1 }} }}\n"));
-    let expected = "copies found no place clear of the others; make the region larger or the copies fewer";
+    let expected = "copies found no position clear of the others; make the region larger or the copies fewer";
     assert!(
         built.warnings[0].starts_with("body \"a\": ") && built.warnings[0].ends_with(expected),
         "{:?}",
@@ -105,7 +106,8 @@ fn a_region_too_small_for_its_copies_is_warned_of() {
 
 #[test]
 fn too_many_particles_are_refused_before_they_are_made() {
-    let fine = "[[bodies]]\nname = 'fine'\nmodel = 'shape'\nmaterial = 'wax'\nspacing = 1e-6\nshape = { kind = 'box', size = [1, 1, 1] }\n";
+    let fine = "[[bodies]]\nname = 'fine'\nmodel = 'shape_matching'\nmaterial = 'wax'\nspacing = 1e-6\n\
+        shape = { kind = 'box', size = [1, 1, 1] }\n";
     let error = refuse(&format!("{BODY}copies = {{ stack = 10, step = 2 }}\n{fine}"));
     assert!(error.starts_with("the scene needs about 1000000"), "{error}");
     assert!(error.contains("more than the 10000000 allowed (a: 1280, fine: 1000000"), "{error}");
@@ -115,20 +117,21 @@ fn too_many_particles_are_refused_before_they_are_made() {
 
 #[test]
 fn a_body_that_cannot_be_filled_is_named() {
-    let endless = "[[bodies]]\nname = 'e'\nmodel = 'shape'\nmaterial = 'wax'\nspacing = 1\n\
+    let endless = "[[bodies]]\nname = 'e'\nmodel = 'shape_matching'\nmaterial = 'wax'\nspacing = 1\n\
                    shape = { kind = 'union', parts = [{ kind = 'plane' }] }\n";
     assert!(refuse(endless).starts_with("body \"e\": the shape has no end"));
-    let thin = "[[bodies]]\nname = 't'\nmodel = 'shape'\nmaterial = 'wax'\nspacing = 10\nshape = { kind = 'torus', radius = 2, tube = 0.5 }\n";
+    let thin = "[[bodies]]\nname = 't'\nmodel = 'shape_matching'\nmaterial = 'wax'\nspacing = 10\n\
+        shape = { kind = 'torus', radius = 2, tube = 0.5 }\n";
     assert!(refuse(thin).starts_with("body \"t\": no sample falls inside the shape at spacing 10 m"));
 }
 
 #[test]
 fn clusters_along_the_longest_side_are_near_cubes() {
-    let built = build(&format!("{BODY}matching = {{ clusters = 4 }}\n"));
+    let built = build(&format!("{BODY}shape_matching = {{ clusters = 4 }}\n"));
     assert_eq!(built.world.bodies()[0].len(), 128);
     let bounds = scene(BODY).bodies[0].shape.as_ref().and_then(|shape| shape.bounds());
-    let planned = super::body::plan_clusters(crate::ClusterPlan::Longest(4), bounds);
-    assert_eq!(planned, phyxel::model::shape::Clusters::Counts([4, 2, 2]));
+    let planned = super::body::cluster_counts(crate::ClusterPlan::Longest(4), bounds);
+    assert_eq!(planned, phyxel::model::shape_matching::Clusters::Counts([4, 2, 2]));
 }
 
 fn geometry(shape: &str) -> phyxel::obstacle::Obstacle {
@@ -139,11 +142,12 @@ fn geometry(shape: &str) -> phyxel::obstacle::Obstacle {
 #[test]
 fn simple_obstacles_become_the_engines_own_geometry() {
     let box_ = geometry(
-        "shape = { kind = 'box', size = [1, 2, 3], scale = 2, at = [1, 0, 0] }\nplace = { at = [0, 5, 0], scale = 3, turn = [0, 0, 90] }",
+        "shape = { kind = 'box', size = [1, 2, 3], scale = 2, at = [1, 0, 0] }\n\
+         place = { at = [0, 5, 0], scale = 3, turn = [0, 0, 90] }",
     );
     assert_eq!(box_.geometry, Geometry::Box { size: Vec3::new(6.0, 12.0, 18.0) });
     // Three metres along x, turned to y.
-    assert!(box_.pose(0.0).at.distance(Vec3::new(0.0, 8.0, 0.0)) < 1.0e-5, "{}", box_.pose(0.0).at);
+    assert!(box_.pose(0.0).position.distance(Vec3::new(0.0, 8.0, 0.0)) < 1.0e-5, "{}", box_.pose(0.0).position);
     assert_eq!(geometry("shape = { kind = 'sphere', radius = 2 }").geometry, Geometry::Sphere { radius: 2.0 });
     assert_eq!(
         geometry("shape = { kind = 'cone', radius = 2, height = 1 }").geometry,
@@ -166,7 +170,8 @@ fn simple_obstacles_become_the_engines_own_geometry() {
 #[test]
 fn combined_obstacles_become_grids_with_positive_borders() {
     let funnel = geometry(
-        "shape = { kind = 'difference', base = { kind = 'cylinder', radius = 1, height = 1 }, cuts = [{ kind = 'cylinder', radius = 0.8, height = 2 }] }",
+        "shape = { kind = 'difference', base = { kind = 'cylinder', radius = 1, height = 1 }, cuts = [{ kind = \
+         'cylinder', radius = 0.8, height = 2 }] }",
     );
     let Geometry::Grid(grid) = &funnel.geometry else { panic!("a grid") };
     assert_eq!(grid.cell, 2.0 / 64.0);
@@ -196,11 +201,12 @@ fn obstacles_that_cannot_be_sampled_are_named() {
 }
 
 #[test]
-fn moving_obstacles_keep_their_keys() {
+fn moving_obstacles_keep_their_keyframes() {
     let lift = geometry(
-        "shape = { kind = 'sphere', radius = 1, at = [1, 0, 0] }\nkeys = [{ time = 0 }, { time = 2, at = [0, 4, 0] }]",
+        "shape = { kind = 'sphere', radius = 1, at = [1, 0, 0] }\n\
+         keyframes = [{ time = 0 }, { time = 2, at = [0, 4, 0] }]",
     );
-    assert!(lift.pose(1.0).at.distance(Vec3::new(1.0, 2.0, 0.0)) < 1.0e-5);
+    assert!(lift.pose(1.0).position.distance(Vec3::new(1.0, 2.0, 0.0)) < 1.0e-5);
 }
 
 #[test]
@@ -242,7 +248,7 @@ fn a_scene_without_bodies_is_warned_of() {
 
 #[test]
 fn the_example_becomes_a_world() {
-    let text = include_str!("../read/example.toml");
+    let text = include_str!("../read/tests/example.toml");
     let scene = Scene::read(text, "x.toml", Path::new(".")).unwrap_or_else(|errors| panic!("{errors}"));
     let built = scene.build(&BuildOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(built.world.bodies().len(), 7);
@@ -257,26 +263,28 @@ fn events_reach_every_copy_and_the_samples_they_mean() {
     let text = format!(
         "{BODY}copies = {{ stack = 2, step = 2 }}\n\
          [[events]]\nat = 1\ntarget = 'a'\nset = {{ beta = 0.5, temperature = 3 }}\n\
-         [[events]]\nat = 1\ntarget = 'a'\ndo = 'hold'\nregion = {{ kind = 'box', size = [0.25, 9, 9], at = [0.875, 0, 0] }}\n\
+         [[events]]\nat = 1\ntarget = 'a'\ndo = 'hold'\n\
+         region = {{ kind = 'box', size = [0.25, 9, 9], at = [0.875, 0, 0] }}\n\
          [[events]]\nat = 1\ntarget = 'a'\ndo = 'drag'\npoint = [9, 9, 9]\nto = [0, 0, 0]\ntau = 1\nlimit = 1\n"
     );
     let scene = scene(&text);
     let mut warnings = Vec::new();
-    let random = crate::sample::Random::new(0);
-    let moulds = vec![super::body::mould(&scene.bodies[0], &mut random.clone(), 1000, &mut warnings).unwrap()];
-    let cast = super::event::Cast { bodies: &scene.bodies, moulds: &moulds };
+    let random = crate::sample::CounterRng::new(0);
+    let templates =
+        vec![super::body::make_template(&scene.bodies[0], &mut random.clone(), 1000, &mut warnings).unwrap()];
+    let context = super::event::EventContext { bodies: &scene.bodies, templates: &templates };
     let counts: Vec<usize> =
-        scene.events.iter().map(|event| super::event::commands(event, &cast, &mut warnings).len()).collect();
+        scene.events.iter().map(|event| super::event::commands(event, &context, &mut warnings).len()).collect();
     assert_eq!(counts, [4, 2, 2]);
-    let hold = super::event::commands(&scene.events[1], &cast, &mut warnings);
-    let phyxel::command::Command::Hold { body, region: phyxel::command::Region::Samples(samples), on: true } = &hold[1]
+    let hold = super::event::commands(&scene.events[1], &context, &mut warnings);
+    let phyxel::commands::Command::Hold { body, region: phyxel::commands::Region::Ids(samples), on: true } = &hold[1]
     else {
         panic!("{hold:?}")
     };
     assert_eq!((body.as_str(), samples.len()), ("a-2", 16));
-    let drag = super::event::commands(&scene.events[2], &cast, &mut warnings);
-    let phyxel::command::Command::Drag(drag) = &drag[0] else { panic!("{drag:?}") };
-    assert_eq!(moulds[0].samples[drag.sample as usize], Vec3::new(0.875, 0.375, 0.375));
+    let drag = super::event::commands(&scene.events[2], &context, &mut warnings);
+    let phyxel::commands::Command::Drag(drag) = &drag[0] else { panic!("{drag:?}") };
+    assert_eq!(templates[0].samples[drag.particle as usize], Vec3::new(0.875, 0.375, 0.375));
     assert_eq!(warnings, [] as [&str; 0]);
 }
 
@@ -288,9 +296,12 @@ const CUBE: &str = "v -1 -1 -1\nv 1 -1 -1\nv 1 1 -1\nv -1 1 -1\nv -1 -1 1\nv 1 -
 fn meshes_fill_bodies_make_skins_and_stand_in_the_way() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cube.obj"), CUBE).unwrap();
-    let text = "version = 1\nduration = 1\n[[bodies]]\nname = 'a'\nmodel = 'shape'\nmaterial = 'water'\nspacing = 0.5\n\
-                shape = { kind = 'mesh', path = 'cube.obj' }\nskin = { kind = 'mesh' }\nplace = { at = [0, 5, 0], scale = 0.5 }\n\
-                [[bodies]]\nname = 'b'\nmodel = 'shape'\nmaterial = 'water'\nspacing = 0.5\nplace = { at = [9, 0, 0] }\n\
+    let text = "version = 1\nduration = 1\n[[bodies]]\nname = 'a'\nmodel = 'shape_matching'\nmaterial = 'water'\n\
+        spacing = 0.5\n\
+                shape = { kind = 'mesh', path = 'cube.obj' }\nskin = { kind = 'mesh' }\n\
+                place = { at = [0, 5, 0], scale = 0.5 }\n\
+                [[bodies]]\nname = 'b'\nmodel = 'shape_matching'\nmaterial = 'water'\nspacing = 0.5\n\
+                place = { at = [9, 0, 0] }\n\
                 shape = { kind = 'sphere', radius = 1 }\nskin = { kind = 'mesh', path = 'cube.obj' }\n\
                 [[obstacles]]\nname = 'o'\nshape = { kind = 'mesh', path = 'cube.obj', scale = 2 }\n";
     let scene = Scene::read(text, "x.toml", folder.path()).unwrap_or_else(|errors| panic!("{errors}"));
@@ -299,12 +310,12 @@ fn meshes_fill_bodies_make_skins_and_stand_in_the_way() {
     assert_eq!(built.world.bodies()[0].len(), 8);
     let mass: f32 = built.world.particles().mass[..8].iter().sum();
     assert!((mass - 998.0).abs() < 0.1, "{mass}");
-    let reach = |body: usize| {
+    let extent = |body: usize| {
         let Skin::Mesh(mesh) = &built.world.bodies()[body].skin else { panic!("a mesh") };
         assert_eq!(mesh.positions.len(), 8);
         mesh.positions.iter().map(|position| position.x).fold(0.0, f32::max)
     };
-    assert_eq!((reach(0), reach(1)), (0.5, 1.0));
+    assert_eq!((extent(0), extent(1)), (0.5, 1.0));
     let Geometry::Mesh { positions, triangles } = &built.world.obstacles()[0].geometry else { panic!("a mesh") };
     assert_eq!((positions[0], triangles.len()), (Vec3::splat(-2.0), 12));
 }
@@ -327,12 +338,12 @@ fn surfels_cover_the_shape_or_a_mesh_at_the_spacing_of_the_skin() {
         let Skin::Surfels(surfels) = &built.world.bodies()[0].skin else { panic!("surfels") };
         surfels.as_ref().clone()
     };
-    let reach = |surfels: &Surfels| surfels.positions.iter().map(|x| x.length()).fold(0.0, f32::max);
+    let extent = |surfels: &Surfels| surfels.positions.iter().map(|x| x.length()).fold(0.0, f32::max);
     // Half the spacing of the particles: pi/0.05^2 = 1257 squares.
-    let usual = surfels("skin = { kind = 'surfels' }");
-    assert!((usual.positions.len() as f32 / 1257.0 - 1.0).abs() < 0.06, "{}", usual.positions.len());
-    assert!((reach(&usual) - 0.5).abs() < 0.003, "{}", reach(&usual));
-    assert_eq!(usual, surfels("skin = { kind = 'surfels', spacing = 0.05 }"));
+    let default = surfels("skin = { kind = 'surfels' }");
+    assert!((default.positions.len() as f32 / 1257.0 - 1.0).abs() < 0.06, "{}", default.positions.len());
+    assert!((extent(&default) - 0.5).abs() < 0.003, "{}", extent(&default));
+    assert_eq!(default, surfels("skin = { kind = 'surfels', spacing = 0.05 }"));
     let small = surfels("skin = { kind = 'surfels', spacing = 0.05 }\nplace = { scale = 0.5 }");
     assert!((small.positions.len() as f32 / 314.0 - 1.0).abs() < 0.08, "{}", small.positions.len());
     // A cube of 2 m, and rims around its faces.

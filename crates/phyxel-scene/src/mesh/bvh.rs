@@ -1,129 +1,129 @@
-//! A tree of boxes around triangles.
+//! Bounding volume hierarchy of axis-aligned boxes over triangles.
 
 use super::TriangleMesh;
 use crate::shape::Bounds;
 use glam::Vec3;
 use phyxel::Real;
 
-/// Triangles in a leaf, at most.
-const LEAF: usize = 4;
-/// Room for the nodes still to visit: one for each level. Halving 2^32 triangles takes 32 levels.
-pub(super) const DEPTH: usize = 64;
+/// Largest number of triangles of a leaf.
+const MAX_LEAF_TRIANGLES: usize = 4;
+/// Size of the traversal stack, one entry per level. Halving 2^32 triangles takes 32 levels.
+pub(super) const MAX_DEPTH: usize = 64;
 
-/// A box around the triangles `start..end` of the tree.
+/// Node of the hierarchy: the bounding box of the triangles `start..end`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct BvhNode {
     pub bounds: Bounds,
     pub start: u32,
     pub end: u32,
-    /// The second child; the first follows its parent. Zero in a leaf.
+    /// Index of the second child; the first follows its parent. Zero in a leaf.
     pub second: u32,
 }
 
-impl Node {
+impl BvhNode {
     pub fn range(&self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// Triangles sorted into a binary tree. Children come after their parent.
+/// Binary bounding volume hierarchy. Children are stored after their parent.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
-    pub nodes: Vec<Node>,
-    /// Corners of the triangles in the order of the leaves.
+pub(super) struct Bvh {
+    pub nodes: Vec<BvhNode>,
+    /// Corners of the triangles in the order of the leaves, m.
     pub triangles: Vec<[Vec3; 3]>,
-    /// Number of each triangle in the mesh.
-    pub numbers: Vec<u32>,
+    /// Index of each triangle in the mesh.
+    pub triangle_ids: Vec<u32>,
 }
 
-impl Tree {
-    /// Sorts the triangles of a mesh by halving them along the longest side of the box of their centres.
+impl Bvh {
+    /// Builds the hierarchy by median splits along the longest side of the bounds of the centroids.
     pub fn new(mesh: &TriangleMesh) -> Self {
         let corners: Vec<[Vec3; 3]> = (0..mesh.triangles.len()).map(|triangle| mesh.corners(triangle)).collect();
         let mut items: Vec<(Vec3, u32)> =
             corners.iter().zip(0..).map(|([a, b, c], number)| ((*a + *b + *c) / 3.0, number)).collect();
         let mut nodes = Vec::with_capacity(items.len());
-        grow(&mut nodes, &mut items, 0);
-        let mut tree = Self {
+        build_subtree(&mut nodes, &mut items, 0);
+        let mut bvh = Self {
             triangles: items.iter().map(|(_, number)| corners[*number as usize]).collect(),
-            numbers: items.iter().map(|(_, number)| *number).collect(),
+            triangle_ids: items.iter().map(|(_, number)| *number).collect(),
             nodes,
         };
-        tree.fit();
-        tree
+        bvh.refit();
+        bvh
     }
 
-    /// Fits the boxes to the triangles, children before their parents.
-    fn fit(&mut self) {
+    /// Refits the boxes to the triangles, bottom-up.
+    fn refit(&mut self) {
         for index in (0..self.nodes.len()).rev() {
             let node = self.nodes[index];
             let bounds = match node.second {
                 0 => Bounds::of_points(self.triangles[node.range()].iter().flatten().copied()).unwrap_or(node.bounds),
-                second => self.nodes[index + 1].bounds.merged(self.nodes[second as usize].bounds),
+                second => self.nodes[index + 1].bounds.union(self.nodes[second as usize].bounds),
             };
             self.nodes[index].bounds = bounds;
         }
     }
 
-    /// The point of the triangles that is closest to `point`, and the place of its triangle in the tree.
+    /// Returns the point of the triangles closest to `point`, and the slot of its triangle in the leaf order.
     pub fn closest(&self, point: Vec3) -> (Vec3, usize) {
         let mut best = (Real::INFINITY, Vec3::ZERO, 0);
-        let mut stack = [(0u32, 0.0); DEPTH];
-        let mut height = 1;
-        while height > 0 {
-            height -= 1;
-            let (index, distance) = stack[height];
+        let mut stack = [(0u32, 0.0); MAX_DEPTH];
+        let mut stack_len = 1;
+        while stack_len > 0 {
+            stack_len -= 1;
+            let (index, distance) = stack[stack_len];
             if distance >= best.0 {
                 continue;
             }
             let node = &self.nodes[index as usize];
             if node.second == 0 {
-                for place in node.range() {
-                    let on = closest_on_triangle(point, &self.triangles[place]);
+                for slot in node.range() {
+                    let on = closest_on_triangle(point, &self.triangles[slot]);
                     let distance = on.distance_squared(point);
                     if distance < best.0 {
-                        best = (distance, on, place);
+                        best = (distance, on, slot);
                     }
                 }
                 continue;
             }
-            let reach = |child: u32| (child, self.nodes[child as usize].bounds.distance_squared(point));
-            let (mut near, mut far) = (reach(index + 1), reach(node.second));
+            let entry = |child: u32| (child, self.nodes[child as usize].bounds.distance_squared(point));
+            let (mut near, mut far) = (entry(index + 1), entry(node.second));
             if far.1 < near.1 {
                 (near, far) = (far, near);
             }
-            stack[height] = far;
-            stack[height + 1] = near;
-            height += 2;
+            stack[stack_len] = far;
+            stack[stack_len + 1] = near;
+            stack_len += 2;
         }
         (best.1, best.2)
     }
 }
 
-/// Adds the node for `items` and those below it; boxes are left to `fit`.
-fn grow(nodes: &mut Vec<Node>, items: &mut [(Vec3, u32)], start: usize) {
+/// Appends the subtree of `items` (centroid and triangle). Its boxes are those of centroids until `refit`.
+fn build_subtree(nodes: &mut Vec<BvhNode>, items: &mut [(Vec3, u32)], start: usize) {
     let index = nodes.len();
     let end = start + items.len();
     let centres = Bounds::of_points(items.iter().map(|item| item.0));
     let bounds = centres.unwrap_or(Bounds { min: Vec3::ZERO, max: Vec3::ZERO });
-    nodes.push(Node { bounds, start: start as u32, end: end as u32, second: 0 });
-    if items.len() <= LEAF {
+    nodes.push(BvhNode { bounds, start: start as u32, end: end as u32, second: 0 });
+    if items.len() <= MAX_LEAF_TRIANGLES {
         return;
     }
     let axis = bounds.size().max_position();
     let half = items.len() / 2;
     items.select_nth_unstable_by(half, |a, b| a.0[axis].total_cmp(&b.0[axis]).then(a.1.cmp(&b.1)));
     let (low, high) = items.split_at_mut(half);
-    grow(nodes, low, start);
+    build_subtree(nodes, low, start);
     nodes[index].second = nodes.len() as u32;
-    grow(nodes, high, start + half);
+    build_subtree(nodes, high, start + half);
 }
 
-/// The point of a triangle that is closest to `point`, `[Eri05]` sec. 5.1.5.
+/// Closest point of a triangle to `point`, `[Eri05]` sec. 5.1.5.
 ///
-/// Denominators are kept off zero, so that a triangle without area gives one of its own points.
+/// Denominators are kept off zero, so that a degenerate triangle gives one of its own points.
 pub(super) fn closest_on_triangle(point: Vec3, [a, b, c]: &[Vec3; 3]) -> Vec3 {
-    let part = |over: Real, under: Real| over / under.max(Real::MIN_POSITIVE);
+    let quotient = |numerator: Real, denominator: Real| numerator / denominator.max(Real::MIN_POSITIVE);
     let (ab, ac, ap) = (*b - *a, *c - *a, point - *a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
     if d1 <= 0.0 && d2 <= 0.0 {
@@ -134,39 +134,39 @@ pub(super) fn closest_on_triangle(point: Vec3, [a, b, c]: &[Vec3; 3]) -> Vec3 {
     if d3 >= 0.0 && d4 <= d3 {
         return *b;
     }
-    let beside_c = d1 * d4 - d3 * d2;
-    if beside_c <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        return *a + ab * part(d1, d1 - d3);
+    let vc = d1 * d4 - d3 * d2;
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        return *a + ab * quotient(d1, d1 - d3);
     }
     let cp = point - *c;
     let (d5, d6) = (ab.dot(cp), ac.dot(cp));
     if d6 >= 0.0 && d5 <= d6 {
         return *c;
     }
-    let beside_b = d5 * d2 - d1 * d6;
-    if beside_b <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        return *a + ac * part(d2, d2 - d6);
+    let vb = d5 * d2 - d1 * d6;
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        return *a + ac * quotient(d2, d2 - d6);
     }
-    let beside_a = d3 * d6 - d5 * d4;
-    if beside_a <= 0.0 && d4 >= d3 && d5 >= d6 {
-        return *b + (*c - *b) * part(d4 - d3, (d4 - d3) + (d5 - d6));
+    let va = d3 * d6 - d5 * d4;
+    if va <= 0.0 && d4 >= d3 && d5 >= d6 {
+        return *b + (*c - *b) * quotient(d4 - d3, (d4 - d3) + (d5 - d6));
     }
-    let whole = beside_a + beside_b + beside_c;
-    *a + ab * part(beside_b, whole) + ac * part(beside_c, whole)
+    let sum = va + vb + vc;
+    *a + ab * quotient(vb, sum) + ac * quotient(vc, sum)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Random;
+    use crate::sample::CounterRng;
 
-    fn random_point(random: &mut Random) -> Vec3 {
-        Vec3::new(random.unit(), random.unit(), random.unit()) * 2.0 - 1.0
+    fn random_point(random: &mut CounterRng) -> Vec3 {
+        Vec3::new(random.uniform(), random.uniform(), random.uniform()) * 2.0 - 1.0
     }
 
     #[test]
     fn no_point_of_a_triangle_is_closer_than_the_closest_point() {
-        let mut random = Random::new(3);
+        let mut random = CounterRng::new(3);
         for _ in 0..200 {
             let triangle = [(); 3].map(|()| random_point(&mut random));
             let point = random_point(&mut random) * 2.0;
@@ -194,18 +194,18 @@ mod tests {
 
     #[test]
     fn the_tree_finds_what_looking_at_every_triangle_finds() {
-        let mut random = Random::new(4);
+        let mut random = CounterRng::new(4);
         let positions: Vec<Vec3> = (0..300).map(|_| random_point(&mut random)).collect();
         let triangles = (0..100).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
         let mesh = TriangleMesh { positions, triangles };
-        let tree = Tree::new(&mesh);
+        let bvh = Bvh::new(&mesh);
         for _ in 0..500 {
             let point = random_point(&mut random) * 1.5;
             let distances = (0..100).map(|t| closest_on_triangle(point, &mesh.corners(t)).distance(point));
             let expected = distances.fold(Real::INFINITY, Real::min);
-            let (found, place) = tree.closest(point);
+            let (found, slot) = bvh.closest(point);
             assert!((found.distance(point) - expected).abs() < 1e-6);
-            assert_eq!(tree.triangles[place], mesh.corners(tree.numbers[place] as usize));
+            assert_eq!(bvh.triangles[slot], mesh.corners(bvh.triangle_ids[slot] as usize));
         }
     }
 }

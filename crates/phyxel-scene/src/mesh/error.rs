@@ -1,13 +1,13 @@
-//! What can be wrong with a mesh or its file.
+//! Errors of meshes and mesh files.
 
-use super::Format;
+use super::MeshFormat;
 use glam::Vec3;
 use std::path::PathBuf;
 
-/// Why a mesh cannot be used.
+/// Reason why a mesh cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshError {
-    /// A file whose content is wrong.
+    /// Invalid content of a file.
     #[error("mesh file `{}`: {source}", path.display())]
     File {
         /// The file.
@@ -15,85 +15,85 @@ pub enum MeshError {
         /// What is wrong in it.
         source: Box<MeshError>,
     },
-    /// A file that is not there.
+    /// Missing file.
     #[error("there is no mesh file `{}`; check the path, which is relative to the scene file", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// A file that cannot be read.
+    /// Unreadable file.
     #[error("mesh file `{}` cannot be read: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A file name that does not tell the format.
+    /// File name with an unknown extension.
     #[error("`{}` does not end like a mesh file; known endings are .obj, .ply, .stl, .glb and .gltf", path.display())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
     },
-    /// Text that is not in the format.
+    /// Syntax error in a line of text.
     #[error("line {line} of the {format} text: {what}")]
     Line {
         /// The format.
-        format: Format,
+        format: MeshFormat,
         /// Line number, from 1.
         line: usize,
         /// What is expected there and what is found.
         what: String,
     },
-    /// Content that is not in the format.
+    /// Content that violates the format.
     #[error("not a valid {format} file: {what}")]
     Content {
         /// The format.
-        format: Format,
+        format: MeshFormat,
         /// What is expected and what is found.
         what: String,
     },
-    /// Data that ends too early.
+    /// Truncated data.
     #[error("the {format} data ends too early, within {within}; the file may be cut off: fetch or export it again")]
     Truncated {
         /// The format.
-        format: Format,
+        format: MeshFormat,
         /// What is being read when the data ends.
         within: String,
     },
-    /// A mesh beyond any use.
+    /// Mesh with too many elements.
     #[error("the mesh has more than {limit} triangles or vertices; simplify it")]
     TooLarge {
         /// Largest number allowed.
         limit: usize,
     },
-    /// A mesh without triangles.
+    /// Mesh without triangles.
     #[error("the mesh has no triangles; export it with faces, not only points or lines")]
     NoTriangles,
-    /// A triangle with a corner that does not exist.
+    /// Vertex index out of range.
     #[error("triangle {triangle} uses vertex {index}, but the mesh has {vertices} vertices, counted from 0")]
     BadIndex {
-        /// Number of the triangle, from 0.
+        /// Index of the triangle.
         triangle: usize,
         /// The index.
         index: i64,
         /// Number of vertices.
         vertices: usize,
     },
-    /// A vertex that is nowhere.
+    /// Vertex with a coordinate that is not finite.
     #[error("vertex {vertex} is at {value}; all coordinates must be finite")]
     NotFinite {
-        /// Number of the vertex, from 0.
+        /// Index of the vertex.
         vertex: usize,
         /// Its position.
         value: Vec3,
     },
-    /// A glTF file that needs another file that is not at hand.
+    /// Unavailable resource of a glTF file.
     #[error("the glTF file needs `{uri}`, which {why}; keep it beside the file, or export as a single .glb")]
     Resource {
-        /// What the file names.
+        /// URI in the file.
         uri: String,
-        /// Why it cannot be had.
+        /// Why it is unavailable.
         why: String,
     },
 }

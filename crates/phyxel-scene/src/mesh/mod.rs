@@ -1,43 +1,38 @@
-//! Triangle meshes: reading, measuring, and telling inside from outside.
+//! Triangle meshes: file formats, topology, measures, and inside tests by winding numbers.
 //!
 //! A mesh here is geometry only: no colours, no materials, no bodies.
 
 mod bvh;
 mod error;
-mod gltf;
-mod obj;
-mod ply;
-mod read;
+mod formats;
 mod solid;
-mod stl;
 mod topology;
-mod winding;
+mod winding_number;
 
 pub use error::MeshError;
-pub use read::{Format, read, read_bytes};
-pub use solid::{Closest, MeshSolid};
+pub use formats::{MeshFormat, read, read_bytes};
+pub use solid::{ClosestPoint, MeshSolid};
 
 use crate::shape::Bounds;
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
 
-/// Triangles over shared vertices. Seen from outside, the corners of a triangle run counter-clockwise.
+/// Indexed triangle mesh. Triangles are counter-clockwise seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriangleMesh {
     /// Vertices, m.
     pub positions: Vec<Vec3>,
-    /// Three indices into `positions` for each triangle.
+    /// Vertex indices of the triangles.
     pub triangles: Vec<[u32; 3]>,
 }
 
 impl TriangleMesh {
-    /// The corners of a triangle, m.
+    /// Corners of a triangle, m.
     pub fn corners(&self, triangle: usize) -> [Vec3; 3] {
         self.triangles[triangle].map(|index| self.positions[index as usize])
     }
 
-    /// Says what is wrong with the mesh, if anything is: no triangles, a vertex that is not finite, an index
-    /// without a vertex.
+    /// Returns an error if the mesh has no triangles, a vertex that is not finite, or an index out of range.
     pub fn check(&self) -> Result<(), MeshError> {
         if let Some(vertex) = self.positions.iter().position(|position| !position.is_finite()) {
             return Err(MeshError::NotFinite { vertex, value: self.positions[vertex] });
@@ -54,18 +49,18 @@ impl TriangleMesh {
         Ok(())
     }
 
-    /// The mesh with coincident vertices made one, and without vertices that no triangle uses and triangles
-    /// that use a vertex twice. The order of what stays is kept. Expects a mesh that passes [`Self::check`].
+    /// Returns the mesh with coincident vertices welded, and without unused vertices and degenerate triangles
+    /// (a vertex used twice). The order is kept. Expects a mesh that passes [`Self::check`].
     pub fn welded(&self) -> Self {
         let mut used = vec![false; self.positions.len()];
         self.triangles.iter().flatten().for_each(|index| used[*index as usize] = true);
-        let mut places: HashMap<[u32; 3], u32> = HashMap::with_capacity(self.positions.len());
+        let mut indices: HashMap<[u32; 3], u32> = HashMap::with_capacity(self.positions.len());
         let mut positions = Vec::with_capacity(self.positions.len());
         let mut renumbered = vec![0; self.positions.len()];
         for index in (0..self.positions.len()).filter(|index| used[*index]) {
             // Adding zero makes minus zero plus zero.
             let position = self.positions[index] + 0.0;
-            renumbered[index] = *places.entry(position.to_array().map(f32::to_bits)).or_insert_with(|| {
+            renumbered[index] = *indices.entry(position.to_array().map(f32::to_bits)).or_insert_with(|| {
                 positions.push(position);
                 positions.len() as u32 - 1
             });
@@ -75,12 +70,13 @@ impl TriangleMesh {
         Self { positions, triangles }
     }
 
-    /// The smallest box around all vertices, or `None` when there are none.
+    /// Axis-aligned bounding box of all vertices, or `None` when there are none.
     pub fn bounds(&self) -> Option<Bounds> {
         Bounds::of_points(self.positions.iter().copied())
     }
 
-    /// The enclosed volume, negative when the triangles face inwards, m3. Meaningful for closed meshes.
+    /// Enclosed volume by the divergence theorem, negative when the triangles face inwards, m3. Meaningful for
+    /// closed meshes.
     pub fn volume(&self) -> f64 {
         // Taking a point near the mesh as the origin keeps the sum free of cancellation.
         let origin = self.bounds().map_or(DVec3::ZERO, |bounds| bounds.centre().as_dvec3());
@@ -91,7 +87,7 @@ impl TriangleMesh {
         (0..self.triangles.len()).map(signed).sum()
     }
 
-    /// The area of all triangles, m2.
+    /// Area of all triangles, m2.
     pub fn area(&self) -> f64 {
         let doubled = |triangle: usize| {
             let [a, b, c] = self.corners(triangle).map(Vec3::as_dvec3);
@@ -100,7 +96,7 @@ impl TriangleMesh {
         0.5 * (0..self.triangles.len()).map(doubled).sum::<f64>()
     }
 
-    /// A unit normal for each vertex, the mean over its triangles weighted by their area.
+    /// Unit vertex normals, the area-weighted mean over the incident triangles.
     pub fn vertex_normals(&self) -> Vec<Vec3> {
         let mut normals = vec![Vec3::ZERO; self.positions.len()];
         for triangle in 0..self.triangles.len() {

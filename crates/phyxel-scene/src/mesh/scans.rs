@@ -1,4 +1,4 @@
-//! Tests on scans that are not part of the repository; passed over where they are absent.
+//! Tests on scans that are not part of the repository; skipped where they are absent.
 
 use super::{MeshSolid, TriangleMesh, read};
 use crate::sample::{Sampler, sample};
@@ -16,7 +16,7 @@ fn scan(name: &str) -> Result<Option<TriangleMesh>, Box<dyn Error>> {
     Ok(Some(read(&path)?))
 }
 
-/// Fills the scan with about a thousand particles, and asks for distances on a line through it.
+/// Fills the scan with about a thousand particles, and evaluates distances on a line through it.
 #[allow(clippy::print_stderr)]
 fn use_scan(name: &str, mesh: TriangleMesh) -> Result<Shape, Box<dyn Error>> {
     let start = Instant::now();
@@ -25,9 +25,9 @@ fn use_scan(name: &str, mesh: TriangleMesh) -> Result<Shape, Box<dyn Error>> {
     let bounds = solid.bounds();
     let (start, count) = (Instant::now(), 2000);
     let on_diagonal = |i: usize| bounds.min + bounds.size() * (i as f32 / count as f32);
-    let reached = (0..count).map(|i| solid.distance(on_diagonal(i))).fold(f32::INFINITY, f32::min);
-    let asked = start.elapsed() / count as u32;
-    assert!(reached < 0.0, "{name}: the diagonal of the bounds misses the inside");
+    let min_distance = (0..count).map(|i| solid.distance(on_diagonal(i))).fold(f32::INFINITY, f32::min);
+    let query_time = start.elapsed() / count as u32;
+    assert!(min_distance < 0.0, "{name}: the diagonal of the bounds misses the inside");
     let shape = Shape::Mesh(Arc::new(solid));
     let start = Instant::now();
     let volume = shape.volume();
@@ -38,19 +38,19 @@ fn use_scan(name: &str, mesh: TriangleMesh) -> Result<Shape, Box<dyn Error>> {
     let sampled = start.elapsed();
     // Half of a thousand particles are at the surface; what is gained here and lost there is a few percent.
     assert!((samples.positions.len() as f64 / 1000.0 - 1.0).abs() < 0.1, "{name}: {}", samples.positions.len());
-    eprintln!("{name}: build {built:?}, distance {asked:?}, volume {measured:?}, sample {sampled:?}, {volume} m3");
+    eprintln!("{name}: build {built:?}, distance {query_time:?}, volume {measured:?}, sample {sampled:?}, {volume} m3");
     Ok(shape)
 }
 
 #[test]
 fn igea_is_a_closed_head() -> Result<(), Box<dyn Error>> {
     let Some(mesh) = scan("igea.ply")? else { return Ok(()) };
-    assert_eq!((mesh.open_edges(), mesh.pieces(), mesh.genus()), (0, 1, Some(0)));
+    assert_eq!((mesh.open_edges(), mesh.components(), mesh.genus()), (0, 1, Some(0)));
     let summed = mesh.volume();
     let Shape::Mesh(solid) = use_scan("igea.ply", mesh)? else { return Ok(()) };
     let bounds = solid.bounds();
-    assert!((solid.winding(bounds.centre()) - 1.0).abs() < 0.03);
-    assert!(solid.winding(bounds.max + Vec3::ONE).abs() < 0.03);
+    assert!((solid.winding_number(bounds.centre()) - 1.0).abs() < 0.03);
+    assert!(solid.winding_number(bounds.max + Vec3::ONE).abs() < 0.03);
     assert_eq!(Shape::Mesh(solid).volume(), summed);
     Ok(())
 }
@@ -68,7 +68,7 @@ fn the_bunny_has_holes_and_an_inside() -> Result<(), Box<dyn Error>> {
 #[test]
 fn spot_is_a_closed_cow() -> Result<(), Box<dyn Error>> {
     let Some(mesh) = scan("spot.obj")? else { return Ok(()) };
-    assert_eq!((mesh.open_edges(), mesh.pieces(), mesh.genus()), (0, 1, Some(0)));
+    assert_eq!((mesh.open_edges(), mesh.components(), mesh.genus()), (0, 1, Some(0)));
     let Shape::Mesh(solid) = use_scan("spot.obj", mesh)? else { return Ok(()) };
     assert!(solid.contains(Vec3::ZERO));
     Ok(())

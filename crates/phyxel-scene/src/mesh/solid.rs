@@ -1,33 +1,33 @@
-//! Meshes with an inside.
+//! Solids bounded by triangle meshes: inside test, signed distance, volume.
 
-use super::{MeshError, TriangleMesh, bvh::Tree, winding::Winding};
+use super::{MeshError, TriangleMesh, bvh::Bvh, winding_number::WindingField};
 use crate::shape::Bounds;
 use glam::Vec3;
 use phyxel::Real;
 use std::{fmt, sync::OnceLock};
 
-/// When the volumes by triangles and by counting agree this well, the former is taken. Counting on cells of
-/// 1/32 is good to about one percent.
-const SOUND: f64 = 0.03;
+/// Relative difference up to which the volume by the divergence theorem is trusted over the volume by octree
+/// cells. Cells of 1/32 are good to about one percent.
+const VOLUME_TOLERANCE: f64 = 0.03;
 
-/// The point of a mesh that is closest to another point.
+/// Closest point of a mesh to a query point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Closest {
+pub struct ClosestPoint {
     /// The point, m.
     pub point: Vec3,
-    /// Number of a triangle that it is on.
+    /// Index of a triangle that it lies on.
     pub triangle: usize,
 }
 
-/// A mesh that tells inside from outside.
+/// Triangle mesh with an inside test by generalised winding numbers.
 ///
-/// Inside is where the mesh winds around more than half: holes are closed by a surface in the air, and
-/// pieces that cut through each other are one solid.
+/// Inside is where the winding number exceeds one half: holes are closed by a surface in the air, and
+/// components that intersect each other are one solid.
 pub struct MeshSolid {
     mesh: TriangleMesh,
     bounds: Bounds,
-    tree: Tree,
-    winding: Winding,
+    bvh: Bvh,
+    winding_field: WindingField,
     open_edges: usize,
     volume: OnceLock<f64>,
 }
@@ -44,14 +44,14 @@ impl fmt::Debug for MeshSolid {
 }
 
 impl MeshSolid {
-    /// Prepares a mesh for questions. Fails when the mesh does not pass [`TriangleMesh::check`].
+    /// Builds the acceleration structures of a mesh. Fails when the mesh does not pass [`TriangleMesh::check`].
     pub fn new(mesh: TriangleMesh) -> Result<Self, MeshError> {
         mesh.check()?;
         let bounds = mesh.bounds().ok_or(MeshError::NoTriangles)?;
-        let tree = Tree::new(&mesh);
-        let winding = Winding::new(&tree);
+        let tree = Bvh::new(&mesh);
+        let winding = WindingField::new(&tree);
         let open_edges = mesh.open_edges();
-        Ok(Self { mesh, bounds, tree, winding, open_edges, volume: OnceLock::new() })
+        Ok(Self { mesh, bounds, bvh: tree, winding_field: winding, open_edges, volume: OnceLock::new() })
     }
 
     /// The mesh.
@@ -59,71 +59,71 @@ impl MeshSolid {
         &self.mesh
     }
 
-    /// The smallest box around the mesh.
+    /// Axis-aligned bounding box of the mesh.
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// Whether the mesh has no holes and all its triangles face the same way.
+    /// Returns true if the mesh is closed and consistently oriented.
     pub fn is_closed(&self) -> bool {
         self.open_edges == 0
     }
 
-    /// How often the mesh winds around `point`: one inside, zero outside, in between near holes.
-    pub fn winding(&self, point: Vec3) -> Real {
-        self.winding.number(&self.tree, point)
+    /// Winding number at `point`: one inside, zero outside, in between near holes.
+    pub fn winding_number(&self, point: Vec3) -> Real {
+        self.winding_field.winding_number(&self.bvh, point)
     }
 
-    /// Whether `point` is inside.
+    /// Returns true if `point` is inside.
     pub fn contains(&self, point: Vec3) -> bool {
-        self.winding(point) > 0.5
+        self.winding_number(point) > 0.5
     }
 
-    /// The point of the mesh that is closest to `point`.
-    pub fn closest(&self, point: Vec3) -> Closest {
-        let (closest, place) = self.tree.closest(point);
-        Closest { point: closest, triangle: self.tree.numbers[place] as usize }
+    /// Returns the point of the mesh closest to `point`.
+    pub fn closest(&self, point: Vec3) -> ClosestPoint {
+        let (closest, slot) = self.bvh.closest(point);
+        ClosestPoint { point: closest, triangle: self.bvh.triangle_ids[slot] as usize }
     }
 
-    /// Distance to the mesh, negative inside, m.
+    /// Signed distance to the mesh, negative inside, m.
     pub fn distance(&self, point: Vec3) -> Real {
-        let distance = self.tree.closest(point).0.distance(point);
+        let distance = self.bvh.closest(point).0.distance(point);
         if self.contains(point) { -distance } else { distance }
     }
 
-    /// Unit vector in which the distance grows fastest.
+    /// Unit gradient of the signed distance.
     pub fn gradient(&self, point: Vec3) -> Vec3 {
-        self.sense(point).1
+        self.distance_and_gradient(point).1
     }
 
-    /// The distance, m and its gradient, in one go.
-    pub(crate) fn sense(&self, point: Vec3) -> (Real, Vec3) {
-        let (closest, place) = self.tree.closest(point);
+    /// Signed distance, m, and its unit gradient, by one query.
+    pub(crate) fn distance_and_gradient(&self, point: Vec3) -> (Real, Vec3) {
+        let (closest, slot) = self.bvh.closest(point);
         let away = point - closest;
         let distance = away.length();
         let signed = if self.contains(point) { -distance } else { distance };
-        // Nearer than rounding, only the triangle knows the direction.
+        // Closer than rounding, only the triangle defines the direction.
         if distance <= 1e-6 * self.bounds.size().max_element() {
-            let [a, b, c] = self.tree.triangles[place];
+            let [a, b, c] = self.bvh.triangles[slot];
             return (signed, (b - a).cross(c - a).normalize_or(Vec3::Y));
         }
         (signed, away.normalize_or(Vec3::Y) * signed.signum())
     }
 
-    /// Volume of the inside, m3, worked out once; `count` measures it on cells of 1/8 of the mesh that are
-    /// halved as often as it is told.
+    /// Volume of the inside, m3, computed once. `octree_volume` integrates it on cells of 1/8 of the bounds that
+    /// are halved a given number of times.
     ///
-    /// The sum over the triangles is exact for sound meshes. Where the mesh has holes or cuts through
-    /// itself, counting tells something else, and is right.
-    pub(crate) fn volume(&self, count: impl Fn(u32) -> f64) -> f64 {
+    /// The divergence theorem is exact for sound meshes. Where the mesh has holes or intersects itself, the
+    /// octree disagrees, and is right.
+    pub(crate) fn volume(&self, octree_volume: impl Fn(u32) -> f64) -> f64 {
         *self.volume.get_or_init(|| {
             let summed = self.mesh.volume();
-            let agrees = |counted: f64| (summed - counted).abs() <= SOUND * counted;
+            let agrees_with = |integrated: f64| (summed - integrated).abs() <= VOLUME_TOLERANCE * integrated;
             match self.is_closed() {
-                true if agrees(count(2)) => summed,
-                true => count(4),
-                // Without closed sheets to leap from, every further level takes four times as long.
-                false => count(3),
+                true if agrees_with(octree_volume(2)) => summed,
+                true => octree_volume(4),
+                // Without a continuous distance to cull by, every further level takes four times as long.
+                false => octree_volume(3),
             }
         })
     }
@@ -164,7 +164,7 @@ mod tests {
         let solid = MeshSolid::new(opened())?;
         assert!(!solid.is_closed());
         // The face at z = 1/2 is missing; from the centre it would fill a sixth of the view.
-        assert!((solid.winding(Vec3::ZERO) - 5.0 / 6.0).abs() < 1e-5);
+        assert!((solid.winding_number(Vec3::ZERO) - 5.0 / 6.0).abs() < 1e-5);
         assert!(solid.contains(Vec3::ZERO) && solid.contains(Vec3::splat(-0.45)));
         assert!(!solid.contains(Vec3::Z * 0.6) && !solid.contains(Vec3::X * 0.6));
         // A flat hole is closed by a flat surface: behind it the missing face fills less than half of the view.

@@ -1,19 +1,20 @@
-//! Hands out the values of a table and remembers what was asked for, so that whatever else stands there can be
-//! reported. Problems are collected; nothing stops at the first one.
+//! Typed access to the values of a table, with all problems collected.
+//!
+//! A reader records the requested keys, so that unknown ones can be reported.
 
 use super::quantity::Quantity;
-use super::words::{listed, nearest};
+use super::wording::{list, nearest};
 use crate::document::{Node, Table, Value};
 use crate::error::Problem;
 use glam::Vec3;
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
-/// Everything that was found wrong so far.
+/// Problems found so far.
 pub(crate) type Problems = RefCell<Vec<Problem>>;
 
-/// A table being read.
-pub(crate) struct Reader<'a> {
+/// Reader of a table.
+pub(crate) struct TableReader<'a> {
     table: &'a Table,
     path: String,
     line: Option<usize>,
@@ -22,7 +23,7 @@ pub(crate) struct Reader<'a> {
     problems: &'a Problems,
 }
 
-/// A value being read.
+/// Value being read, with its path and line.
 #[derive(Clone)]
 pub(crate) struct Field<'a> {
     pub node: &'a Node,
@@ -31,18 +32,18 @@ pub(crate) struct Field<'a> {
     problems: &'a Problems,
 }
 
-impl<'a> Reader<'a> {
-    /// Starts at the top of a file.
+impl<'a> TableReader<'a> {
+    /// Reader of the top-level table of a file.
     pub fn new(table: &'a Table, problems: &'a Problems) -> Self {
         Self { table, path: String::new(), line: None, known: Vec::new(), missing: Vec::new(), problems }
     }
 
-    /// Starts at a table that hangs somewhere below the top.
-    pub fn below(table: &'a Table, path: String, line: Option<usize>, problems: &'a Problems) -> Self {
+    /// Reader of a nested table.
+    pub fn nested(table: &'a Table, path: String, line: Option<usize>, problems: &'a Problems) -> Self {
         Self { path, line, ..Self::new(table, problems) }
     }
 
-    /// The value of a key, if it is there.
+    /// Returns the value of a key, if present.
     pub fn field(&mut self, key: &'static str) -> Option<Field<'a>> {
         if !self.known.contains(&key) {
             self.known.push(key);
@@ -52,8 +53,8 @@ impl<'a> Reader<'a> {
         Some(Field { node: &entry.node, path, line: entry.node.line.or(entry.line), problems: self.problems })
     }
 
-    /// The value of a key that has to be there; `what` it should be is said if it is not.
-    pub fn need(&mut self, key: &'static str, what: impl FnOnce() -> String) -> Option<Field<'a>> {
+    /// Returns the value of a required key; `what` describes it in the message if it is missing.
+    pub fn require(&mut self, key: &'static str, what: impl FnOnce() -> String) -> Option<Field<'a>> {
         let field = self.field(key);
         if field.is_none() {
             self.missing.push((key, what()));
@@ -61,59 +62,59 @@ impl<'a> Reader<'a> {
         field
     }
 
-    /// Whether a key is there; counts as having asked for it.
+    /// Returns true if a key is present; counts as a request of the key.
     pub fn has(&mut self, key: &'static str) -> bool {
         self.field(key).is_some()
     }
 
-    /// A number, if the key is there and good.
+    /// Reads an optional number.
     pub fn number(&mut self, key: &'static str, quantity: Quantity) -> Option<f32> {
         self.field(key)?.number(quantity).map(|number| number as f32)
     }
 
-    /// A number in full precision, if the key is there and good.
-    pub fn precise(&mut self, key: &'static str, quantity: Quantity) -> Option<f64> {
+    /// Reads an optional number in double precision.
+    pub fn number_f64(&mut self, key: &'static str, quantity: Quantity) -> Option<f64> {
         self.field(key)?.number(quantity)
     }
 
-    /// A number that has to be there.
-    pub fn need_number(&mut self, key: &'static str, quantity: Quantity) -> Option<f32> {
-        self.need(key, || quantity.noun())?.number(quantity).map(|number| number as f32)
+    /// Reads a required number.
+    pub fn require_number(&mut self, key: &'static str, quantity: Quantity) -> Option<f32> {
+        self.require(key, || quantity.noun())?.number(quantity).map(|number| number as f32)
     }
 
-    /// Three numbers, if the key is there and they are good.
+    /// Reads an optional vector.
     pub fn vector(&mut self, key: &'static str, quantity: Quantity) -> Option<Vec3> {
         self.field(key)?.vector(quantity)
     }
 
-    /// Three numbers that have to be there.
-    pub fn need_vector(&mut self, key: &'static str, quantity: Quantity) -> Option<Vec3> {
-        self.need(key, || quantity.plural())?.vector(quantity)
+    /// Reads a required vector.
+    pub fn require_vector(&mut self, key: &'static str, quantity: Quantity) -> Option<Vec3> {
+        self.require(key, || quantity.plural())?.vector(quantity)
     }
 
-    /// True or false, if the key is there and good.
+    /// Reads an optional boolean.
     pub fn flag(&mut self, key: &'static str) -> Option<bool> {
         self.field(key)?.flag()
     }
 
-    /// A whole number not below `least`, if the key is there and good.
-    pub fn count(&mut self, key: &'static str, least: u32) -> Option<u32> {
-        self.field(key)?.count(least)
+    /// Reads an optional integer not below `min`.
+    pub fn count(&mut self, key: &'static str, min: u32) -> Option<u32> {
+        self.field(key)?.count(min)
     }
 
-    /// The items of a list; none if the key is not there.
+    /// Returns the items of a list; none if the key is absent.
     pub fn items(&mut self, key: &'static str) -> Vec<Field<'a>> {
         self.field(key).and_then(|field| field.items()).unwrap_or_default()
     }
 
     /// Reports a problem of the table as a whole.
-    pub fn object(&self, message: impl Into<String>) {
+    pub fn reject(&self, message: impl Into<String>) {
         self.problems.borrow_mut().push(Problem { line: self.line, path: self.path.clone(), message: message.into() });
     }
 
-    /// Ends the reading: reports keys nobody asked for, and keys that are missing.
+    /// Reports unknown and missing keys.
     ///
-    /// A missing key next to a misspelt one is one mistake, reported once.
+    /// A missing key beside a misspelt one is reported once.
     pub fn finish(self) {
         let mut explained = Vec::new();
         for entry in &self.table.entries {
@@ -127,69 +128,69 @@ impl<'a> Reader<'a> {
                     explained.push(near);
                     format!("did you mean \"{near}\"?")
                 }
-                None => format!("known keys: {}", listed(self.known.iter().copied())),
+                None => format!("known keys: {}", list(self.known.iter().copied())),
             };
             let message = format!("unknown key \"{}\"; {hint}", entry.key);
             self.problems.borrow_mut().push(Problem { line: entry.line, path: self.path.clone(), message });
         }
         for (key, what) in self.missing.iter().filter(|(key, _)| !explained.contains(key)) {
-            self.object(format!("\"{key}\" is missing; it must be {what}"));
+            self.reject(format!("\"{key}\" is missing; it must be {what}"));
         }
     }
 }
 
 impl<'a> Field<'a> {
     /// Reports a problem of this value.
-    pub fn object(&self, message: impl Into<String>) {
+    pub fn reject(&self, message: impl Into<String>) {
         let problem = Problem { line: self.line, path: self.path.clone(), message: message.into() };
         self.problems.borrow_mut().push(problem);
     }
 
-    /// Reports a value of the wrong kind.
-    fn refuse_kind<T>(&self, must: &str) -> Option<T> {
-        self.object(format!("is {}, but must be {must}", self.node.describe()));
+    /// Reports a value of the wrong type.
+    fn wrong_type<T>(&self, must: &str) -> Option<T> {
+        self.reject(format!("is {}, but must be {must}", self.node.describe()));
         None
     }
 
-    /// A number in full precision.
+    /// Reads a number in double precision.
     pub fn number(&self, quantity: Quantity) -> Option<f64> {
         let number = match self.node.value {
             Value::Integer(number) => number as f64,
             Value::Float(number) => number,
-            _ => return self.refuse_kind(&quantity.noun()),
+            _ => return self.wrong_type(&quantity.noun()),
         };
-        match quantity.refuse(number) {
+        match quantity.violation(number) {
             Some(message) => {
-                self.object(message);
+                self.reject(message);
                 None
             }
             None => Some(number),
         }
     }
 
-    /// A whole number not below `least`.
-    pub fn count(&self, least: u32) -> Option<u32> {
-        self.count_within(least..=u32::MAX)
+    /// Reads an integer not below `min`.
+    pub fn count(&self, min: u32) -> Option<u32> {
+        self.count_within(min..=u32::MAX)
     }
 
-    /// A whole number in this range.
+    /// Reads an integer in a range.
     pub fn count_within(&self, range: RangeInclusive<u32>) -> Option<u32> {
-        let Value::Integer(number) = self.node.value else { return self.refuse_kind("a whole number") };
+        let Value::Integer(number) = self.node.value else { return self.wrong_type("a whole number") };
         match u32::try_from(number).ok().filter(|count| range.contains(count)) {
             Some(count) => Some(count),
             None => {
-                let (least, most) = range.into_inner();
-                self.object(format!("is {number}, but must be a whole number from {least} to {most}"));
+                let (min, max) = range.into_inner();
+                self.reject(format!("is {number}, but must be a whole number from {min} to {max}"));
                 None
             }
         }
     }
 
-    /// Three numbers.
+    /// Reads a vector.
     pub fn vector(&self, quantity: Quantity) -> Option<Vec3> {
         let items = match &self.node.value {
             Value::List(items) if items.len() == 3 => self.items_of(items),
-            _ => return self.refuse_kind(&format!("a list of {}", quantity.plural())),
+            _ => return self.wrong_type(&format!("a list of {}", quantity.plural())),
         };
         let numbers: Vec<f64> = items.iter().filter_map(|item| item.number(quantity)).collect();
         match numbers[..] {
@@ -198,83 +199,83 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Three numbers that give a direction.
+    /// Reads a direction and normalises it.
     pub fn direction(&self) -> Option<Vec3> {
         let vector = self.vector(Quantity::any(""))?;
         if vector.try_normalize().is_none() {
-            self.object(format!("is {vector}, but must have a length other than zero"));
+            self.reject(format!("is {vector}, but must have a length other than zero"));
         }
         vector.try_normalize()
     }
 
-    /// Three whole numbers not below `least`.
-    pub fn counts(&self, least: u32) -> Option<[u32; 3]> {
+    /// Reads three integers not below `min`.
+    pub fn counts(&self, min: u32) -> Option<[u32; 3]> {
         let items = match &self.node.value {
             Value::List(items) if items.len() == 3 => self.items_of(items),
-            _ => return self.refuse_kind("a list of three whole numbers"),
+            _ => return self.wrong_type("a list of three whole numbers"),
         };
-        let counts: Vec<u32> = items.iter().filter_map(|item| item.count(least)).collect();
+        let counts: Vec<u32> = items.iter().filter_map(|item| item.count(min)).collect();
         counts.try_into().ok()
     }
 
-    /// True or false.
+    /// Reads a boolean.
     pub fn flag(&self) -> Option<bool> {
         match self.node.value {
             Value::Flag(flag) => Some(flag),
-            _ => self.refuse_kind("true or false"),
+            _ => self.wrong_type("true or false"),
         }
     }
 
-    /// A text.
+    /// Reads a string.
     pub fn text(&self) -> Option<&'a str> {
         match self.node.text() {
             Some(text) => Some(text),
-            None => self.refuse_kind("a text in quotation marks"),
+            None => self.wrong_type("a text in quotation marks"),
         }
     }
 
-    /// One of a few words.
+    /// Reads one of a closed set of words.
     pub fn choice<T: Copy>(&self, what: &str, words: &[(&'static str, T)]) -> Option<T> {
         let text = self.text()?;
         let found = words.iter().find(|(word, _)| *word == text);
         if found.is_none() {
-            self.unknown(what, text, words.iter().map(|(word, _)| *word));
+            self.unknown_name(what, text, words.iter().map(|(word, _)| *word));
         }
         found.map(|(_, value)| *value)
     }
 
-    /// Reports a word or name that nothing has.
-    pub fn unknown<'w>(&self, what: &str, word: &str, known: impl Iterator<Item = &'w str> + Clone) {
-        let hint = super::words::did_you_mean(word, known.clone());
-        self.object(format!("there is no {what} \"{word}\"{hint} (known: {})", listed(known)));
+    /// Reports an unknown word or name.
+    pub fn unknown_name<'w>(&self, what: &str, word: &str, known: impl Iterator<Item = &'w str> + Clone) {
+        let hint = super::wording::did_you_mean(word, known.clone());
+        self.reject(format!("there is no {what} \"{word}\"{hint} (known: {})", list(known)));
     }
 
-    /// A table.
-    pub fn table(&self) -> Option<Reader<'a>> {
+    /// Reads a table.
+    pub fn table(&self) -> Option<TableReader<'a>> {
         match &self.node.value {
-            Value::Table(table) => Some(Reader::below(table, self.path.clone(), self.line, self.problems)),
-            _ => self.refuse_kind("a table"),
+            Value::Table(table) => Some(TableReader::nested(table, self.path.clone(), self.line, self.problems)),
+            _ => self.wrong_type("a table"),
         }
     }
 
-    /// The value of a key, if this is a table that has it. Does not count as having asked for it.
+    /// Returns the value of a key, if this is a table that has it. Does not count as a request of the key.
     pub fn peek(&self, key: &str) -> Option<Field<'a>> {
         let node = self.node.child(key)?;
         let line = node.line.or(self.line);
         Some(Field { node, path: format!("{}.{key}", self.path), line, problems: self.problems })
     }
 
-    /// The items of a list.
+    /// Returns the items of a list.
     pub fn items(&self) -> Option<Vec<Field<'a>>> {
         match &self.node.value {
             Value::List(items) => Some(self.items_of(items)),
-            _ => self.refuse_kind("a list"),
+            _ => self.wrong_type("a list"),
         }
     }
 
-    /// The entries of a table whose keys are names.
-    pub fn named(&self) -> Option<Vec<(&'a str, Field<'a>)>> {
-        let Value::Table(table) = &self.node.value else { return self.refuse_kind("a table") };
+    /// Returns the entries of a table whose keys are names.
+    pub fn entries(&self) -> Option<Vec<(&'a str, Field<'a>)>> {
+        let Value::Table(table) = &self.node.value else { return self.wrong_type("a table") };
         let field = |entry: &'a crate::document::Entry| Field {
             node: &entry.node,
             path: format!("{}.{}", self.path, entry.key),
@@ -303,10 +304,10 @@ impl<'a> Field<'a> {
 mod tests {
     use super::*;
 
-    fn problems_of(text: &str, read: impl FnOnce(&mut Reader)) -> Vec<String> {
+    fn problems_of(text: &str, read: impl FnOnce(&mut TableReader)) -> Vec<String> {
         let table = crate::document::parse(text).unwrap();
         let problems = Problems::default();
-        let mut reader = Reader::new(&table, &problems);
+        let mut reader = TableReader::new(&table, &problems);
         read(&mut reader);
         reader.finish();
         let line = |problem: &Problem| problem.line.map(|line| line.to_string()).unwrap_or_default();
@@ -330,15 +331,15 @@ mod tests {
 
     #[test]
     fn a_missing_key_beside_a_misspelt_one_is_one_problem() {
-        let read = |reader: &mut Reader| {
-            reader.need_number("spacing", Quantity::positive("m"));
+        let read = |reader: &mut TableReader| {
+            reader.require_number("spacing", Quantity::positive("m"));
         };
         assert_eq!(problems_of("spacng = 2\n", read), ["1||unknown key \"spacng\"; did you mean \"spacing\"?"]);
         assert_eq!(problems_of("", read), ["||\"spacing\" is missing; it must be a number (m)"]);
     }
 
     #[test]
-    fn values_of_the_wrong_kind_are_named() {
+    fn values_of_the_wrong_type_are_named() {
         let problems = problems_of("a = 'x'\nb = 1\nc = [1, 2]\nd = [1, 'y', 3]\ne = -1\nf = 2.5\n", |reader| {
             reader.number("a", Quantity::positive("m"));
             reader.flag("b");

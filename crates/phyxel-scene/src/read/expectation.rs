@@ -1,100 +1,109 @@
 //! Expectations in files.
 
-use super::cursor::{Field, Reader};
+use super::cursor::{Field, TableReader};
 use super::quantity::Quantity;
-use super::words::{did_you_mean, listed};
+use super::wording::{did_you_mean, list};
 use crate::document::Value;
-use crate::scene::{BodyDescription, Expectation, ExpectedValue, Moment, Subject};
+use crate::scene::{BodyDescription, Expectation, ExpectedTime, ExpectedValue, Subject};
 
-/// What a line of `frames.jsonl` says, by name; `#` stands for the number of an entry of a list.
-enum Tree {
+/// Schema of a line of `frames.jsonl`.
+enum Schema {
     Leaf,
-    /// A list of so many.
-    List(usize, &'static Tree),
-    Table(&'static [(&'static str, Tree)]),
-    /// One for each name that the scene gives.
-    Named(&'static Tree),
+    /// List of fixed length.
+    List(usize, &'static Schema),
+    Table(&'static [(&'static str, Schema)]),
+    /// Table with one entry per name of the scene.
+    Named(&'static Schema),
 }
 
-const VECTOR: Tree = Tree::List(3, &Tree::Leaf);
-const PHASES: Tree = Tree::Table(&[("solid", Tree::Leaf), ("fluid", Tree::Leaf), ("gas", Tree::Leaf)]);
+const VECTOR: Schema = Schema::List(3, &Schema::Leaf);
+const PHASES: Schema = Schema::Table(&[("solid", Schema::Leaf), ("fluid", Schema::Leaf), ("gas", Schema::Leaf)]);
 
-const AMOUNT: Tree = Tree::Table(&[("particles", Tree::Leaf), ("mass", Tree::Leaf), ("heat", Tree::Leaf)]);
-const EXCHANGED: Tree =
-    Tree::Table(&[("particles", Tree::Leaf), ("mass", Tree::Leaf), ("heat", Tree::Leaf), ("by", Tree::Named(&AMOUNT))]);
+const AMOUNT: Schema = Schema::Table(&[("particles", Schema::Leaf), ("mass", Schema::Leaf), ("heat", Schema::Leaf)]);
+const EXCHANGED: Schema = Schema::Table(&[
+    ("particles", Schema::Leaf),
+    ("mass", Schema::Leaf),
+    ("heat", Schema::Leaf),
+    ("by", Schema::Named(&AMOUNT)),
+]);
 
-const TOTALS: Tree = Tree::Table(&[
+const TOTALS: Schema = Schema::Table(&[
     ("particles", PHASES),
-    ("mass", Tree::Leaf),
+    ("mass", Schema::Leaf),
     ("momentum", VECTOR),
     ("angular_momentum", VECTOR),
     (
         "energy",
-        Tree::Table(&[("kinetic", Tree::Leaf), ("elastic", Tree::Leaf), ("gravity", Tree::Leaf), ("heat", Tree::Leaf)]),
+        Schema::Table(&[
+            ("kinetic", Schema::Leaf),
+            ("elastic", Schema::Leaf),
+            ("gravity", Schema::Leaf),
+            ("heat", Schema::Leaf),
+        ]),
     ),
-    ("heat_in", Tree::Leaf),
+    ("heat_in", Schema::Leaf),
     ("emitted", EXCHANGED),
     ("removed", EXCHANGED),
-    ("balance_error", Tree::Leaf),
+    ("balance_error", Schema::Leaf),
 ]);
 
-const BODY: Tree = Tree::Table(&[
-    ("model", Tree::Leaf),
+const BODY: Schema = Schema::Table(&[
+    ("model", Schema::Leaf),
     ("particles", PHASES),
-    ("pieces", Tree::Leaf),
+    ("pieces", Schema::Leaf),
     ("centre", VECTOR),
-    ("bounds", Tree::List(2, &VECTOR)),
+    ("bounds", Schema::List(2, &VECTOR)),
     ("velocity", VECTOR),
-    ("temperature", Tree::Table(&[("min", Tree::Leaf), ("mean", Tree::Leaf), ("max", Tree::Leaf)])),
-    ("strain_max", Tree::Leaf),
-    ("solver_rounds", Tree::Leaf),
-    ("degenerate", Tree::Leaf),
+    ("temperature", Schema::Table(&[("min", Schema::Leaf), ("mean", Schema::Leaf), ("max", Schema::Leaf)])),
+    ("strain_max", Schema::Leaf),
+    ("solver_iterations", Schema::Leaf),
+    ("degenerate", Schema::Leaf),
     (
         "tetrahedra",
-        Tree::Table(&[
-            ("count", Tree::Leaf),
-            ("least_angle", Tree::Leaf),
-            ("greatest_angle", Tree::Leaf),
-            ("mirrored", Tree::Leaf),
-            ("largest", Tree::Leaf),
+        Schema::Table(&[
+            ("count", Schema::Leaf),
+            ("min_dihedral", Schema::Leaf),
+            ("max_dihedral", Schema::Leaf),
+            ("inverted", Schema::Leaf),
+            ("largest_fraction", Schema::Leaf),
         ]),
     ),
-    ("broken", Tree::Leaf),
-    ("merged", Tree::Leaf),
+    ("broken", Schema::Leaf),
+    ("merged", Schema::Leaf),
     (
         "skin",
-        Tree::Table(&[
-            ("kind", Tree::Leaf),
-            ("vertices", Tree::Leaf),
-            ("triangles", Tree::Leaf),
-            ("closed", Tree::Leaf),
-            ("pieces", Tree::Leaf),
-            ("genus", Tree::Leaf),
-            ("volume", Tree::Leaf),
+        Schema::Table(&[
+            ("kind", Schema::Leaf),
+            ("vertices", Schema::Leaf),
+            ("triangles", Schema::Leaf),
+            ("closed", Schema::Leaf),
+            ("pieces", Schema::Leaf),
+            ("genus", Schema::Leaf),
+            ("volume", Schema::Leaf),
         ]),
     ),
 ]);
 
-/// One expectation.
+/// Reads an expectation.
 pub(super) fn read_expectation(field: &Field, bodies: &[BodyDescription]) -> Option<Expectation> {
     let mut reader = field.table()?;
-    let moment = read_moment(&mut reader);
-    let what = reader.need("what", || "a path such as \"bodies.goop.centre.1\" or \"totals.mass\"".into());
-    let place = what.as_ref().and_then(|field| read_what(field, bodies));
-    let above = reader.precise("above", Quantity::any(""));
-    let below = reader.precise("below", Quantity::any(""));
-    let near = reader.precise("near", Quantity::any(""));
-    let within = reader.precise("within", Quantity::positive(""));
+    let time = read_time(&mut reader);
+    let what = reader.require("what", || "a path such as \"bodies.goop.centre.1\" or \"totals.mass\"".into());
+    let quantity = what.as_ref().and_then(|field| read_quantity_path(field, bodies));
+    let above = reader.number_f64("above", Quantity::any(""));
+    let below = reader.number_f64("below", Quantity::any(""));
+    let near = reader.number_f64("near", Quantity::any(""));
+    let within = reader.number_f64("within", Quantity::positive(""));
     let equal = reader.field("equal").and_then(|field| read_value(&field));
     check_bounds(&mut reader, above, below);
     reader.finish();
-    let (subject, keys) = place?;
+    let (subject, path) = quantity?;
     Some(Expectation {
         line: field.line,
-        moment,
+        time,
         what: what?.text()?.to_string(),
         subject,
-        keys,
+        path,
         above,
         below,
         near: near.zip(within),
@@ -102,31 +111,31 @@ pub(super) fn read_expectation(field: &Field, bodies: &[BodyDescription]) -> Opt
     })
 }
 
-fn read_moment(reader: &mut Reader) -> Moment {
-    let at = reader.precise("at", Quantity::not_negative("s"));
+fn read_time(reader: &mut TableReader) -> ExpectedTime {
+    let at = reader.number_f64("at", Quantity::not_negative("s"));
     let always = reader.flag("always").unwrap_or(false);
     if at.is_some() && always {
-        reader.object("says both \"at\" and \"always\"; keep one of them");
+        reader.reject("says both \"at\" and \"always\"; keep one of them");
     }
     match at {
-        _ if always => Moment::Always,
-        Some(at) => Moment::At(at),
-        None => Moment::End,
+        _ if always => ExpectedTime::Always,
+        Some(at) => ExpectedTime::At(at),
+        None => ExpectedTime::End,
     }
 }
 
-/// At least one bound, and bounds that can be kept.
-fn check_bounds(reader: &mut Reader, above: Option<f64>, below: Option<f64>) {
+/// Checks that there is a bound, and that the bounds are consistent.
+fn check_bounds(reader: &mut TableReader, above: Option<f64>, below: Option<f64>) {
     if !["above", "below", "near", "equal"].iter().any(|key| reader.has(key)) && !reader.has("within") {
-        reader.object("says nothing of the value; give \"above\", \"below\", \"near\" with \"within\", or \"equal\"");
+        reader.reject("says nothing of the value; give \"above\", \"below\", \"near\" with \"within\", or \"equal\"");
     }
     if reader.has("near") != reader.has("within") {
-        reader.object("needs both \"near\" (the value) and \"within\" (how far it may be off)");
+        reader.reject("needs both \"near\" (the value) and \"within\" (how far it may be off)");
     }
     if let (Some(above), Some(below)) = (above, below)
         && above >= below
     {
-        reader.object(format!("must be above {above} and below {below}, which no number is"));
+        reader.reject(format!("must be above {above} and below {below}, which no number is"));
     }
 }
 
@@ -138,65 +147,65 @@ fn read_value(field: &Field) -> Option<ExpectedValue> {
     }
 }
 
-/// Whose quantity a path means, and the way to it from there.
-fn read_what(field: &Field, bodies: &[BodyDescription]) -> Option<(Subject, Vec<String>)> {
+/// Resolves the path of a quantity into its subject and the keys below it.
+fn read_quantity_path(field: &Field, bodies: &[BodyDescription]) -> Option<(Subject, Vec<String>)> {
     let keys: Vec<&str> = field.text()?.split('.').collect();
-    let (subject, rest, tree) = match keys[..] {
+    let (subject, rest, schema) = match keys[..] {
         ["totals", ref rest @ ..] => (Subject::Totals, rest, &TOTALS),
         ["bodies", "*", ref rest @ ..] => (Subject::EveryBody, rest, &BODY),
         ["bodies", name, ref rest @ ..] => {
             if !bodies.iter().any(|body| body.makes(name)) {
                 let names: Vec<String> = bodies.iter().map(|body| body.name_of(0)).collect();
-                field.unknown("body", name, names.iter().map(String::as_str).chain(std::iter::once("*")));
+                field.unknown_name("body", name, names.iter().map(String::as_str).chain(std::iter::once("*")));
                 return None;
             }
             (Subject::Body(name.to_string()), rest, &BODY)
         }
         _ => {
-            field.object(format!("is {:?}, but must start with \"totals.\" or \"bodies.NAME.\"", keys.join(".")));
+            field.reject(format!("is {:?}, but must start with \"totals.\" or \"bodies.NAME.\"", keys.join(".")));
             return None;
         }
     };
-    follow(field, rest, tree)?;
+    check_path(field, rest, schema)?;
     Some((subject, rest.iter().map(|key| key.to_string()).collect()))
 }
 
-/// Checks that keys lead to a value.
-fn follow(field: &Field, keys: &[&str], tree: &Tree) -> Option<()> {
-    match (tree, keys) {
-        (Tree::Leaf, []) => Some(()),
-        (Tree::Leaf, [key, ..]) => {
-            field.object(format!("goes on with \"{key}\" where the value is already reached"));
+/// Checks that keys lead to a value of the schema.
+fn check_path(field: &Field, keys: &[&str], schema: &Schema) -> Option<()> {
+    match (schema, keys) {
+        (Schema::Leaf, []) => Some(()),
+        (Schema::Leaf, [key, ..]) => {
+            field.reject(format!("goes on with \"{key}\" where the value is already reached"));
             None
         }
-        (Tree::Table(entries), [key, rest @ ..]) => match entries.iter().find(|(name, _)| name == key) {
-            Some((_, below)) => follow(field, rest, below),
+        (Schema::Table(entries), [key, rest @ ..]) => match entries.iter().find(|(name, _)| name == key) {
+            Some((_, below)) => check_path(field, rest, below),
             None => {
                 let names = || entries.iter().map(|(name, _)| *name);
                 let hint = did_you_mean(key, names());
-                field.object(format!("there is no quantity \"{key}\"{hint} (known: {})", listed(names())));
+                field.reject(format!("there is no quantity \"{key}\"{hint} (known: {})", list(names())));
                 None
             }
         },
-        (Tree::List(count, below), [key, rest @ ..]) => match key.parse::<usize>() {
-            Ok(index) if index < *count => follow(field, rest, below),
+        (Schema::List(count, below), [key, rest @ ..]) => match key.parse::<usize>() {
+            Ok(index) if index < *count => check_path(field, rest, below),
             _ => {
-                field.object(format!("has \"{key}\" where a number from 0 to {} must stand", count - 1));
+                field.reject(format!("has \"{key}\" where a number from 0 to {} must stand", count - 1));
                 None
             }
         },
-        (Tree::Named(below), [_, rest @ ..]) => follow(field, rest, below),
-        (Tree::Named(_), []) => {
-            field.object("ends too early; go on with the name of an emitter or a drain, or \"bounds\"");
+        (Schema::Named(below), [_, rest @ ..]) => check_path(field, rest, below),
+        (Schema::Named(_), []) => {
+            field.reject("ends too early; go on with the name of an emitter or a drain, or \"bounds\"");
             None
         }
-        (Tree::Table(entries), []) => {
-            let names = listed(entries.iter().map(|(name, _)| *name));
-            field.object(format!("ends too early; go on with one of {names}"));
+        (Schema::Table(entries), []) => {
+            let names = list(entries.iter().map(|(name, _)| *name));
+            field.reject(format!("ends too early; go on with one of {names}"));
             None
         }
-        (Tree::List(count, _), []) => {
-            field.object(format!("ends too early; go on with a number from 0 to {}", count - 1));
+        (Schema::List(count, _), []) => {
+            field.reject(format!("ends too early; go on with a number from 0 to {}", count - 1));
             None
         }
     }

@@ -1,35 +1,35 @@
 //! Emitters, drains and bounds in files.
 
-use super::cursor::{Field, Reader};
+use super::cursor::{Field, TableReader};
 use super::heating::read_window;
 use super::quantity::Quantity;
 use super::read_name;
 use super::shape::{Files, read_shape};
-use super::target::Names;
+use super::target::SceneNames;
 use crate::scene::{BodyDescription, DrainDescription, EmitterDescription};
-use phyxel::drain::Bounds;
-use phyxel::emitter::{Emitter, Mouth};
+use phyxel::emission::Bounds;
+use phyxel::emission::{Emitter, Mouth};
 
 pub(super) const SPEED: Quantity = Quantity::positive("m/s");
 
-/// One emitter. `bodies` are those of the scene, `None` for those that are wrong.
+/// Reads an emitter. `bodies` are those of the scene, `None` for invalid ones.
 pub(super) fn read_emitter(
     field: &Field,
-    names: &Names,
+    names: &SceneNames,
     bodies: &[Option<BodyDescription>],
 ) -> Option<EmitterDescription> {
     let mut reader = field.table()?;
-    let name = reader.need("name", || "a name of its own".into()).and_then(|field| read_name(&field));
-    let body = reader.need("body", || "the name of a fluid body".into());
+    let name = reader.require("name", || "a name of its own".into()).and_then(|field| read_name(&field));
+    let body = reader.require("body", || "the name of a fluid body".into());
     let body = body.and_then(|field| read_one_body(&field, names, bodies));
-    let mouth = reader.need("mouth", || "{ kind = \"disc\", radius } or { kind = \"rectangle\", size }".into());
+    let mouth = reader.require("mouth", || "{ kind = \"disc\", radius } or { kind = \"rectangle\", size }".into());
     let mouth = mouth.and_then(|field| read_mouth(&field));
-    let at = reader.need_vector("at", Quantity::any("m"));
+    let at = reader.require_vector("at", Quantity::any("m"));
     let direction = reader.field("direction").map(|field| field.direction());
-    let speed = reader.need_number("speed", SPEED);
+    let speed = reader.require_number("speed", SPEED);
     let temperature = reader.number("temperature", Quantity::any("temperature"));
     let (from, until) = read_window(&mut reader);
-    let most = reader.count("most", 1);
+    let max_particles = reader.count("max_particles", 1);
     let active = reader.flag("active");
     reader.finish();
     let direction = match direction {
@@ -40,62 +40,62 @@ pub(super) fn read_emitter(
         name: name?,
         body: body?,
         mouth: mouth?,
-        at: at?,
+        position: at?,
         direction,
         speed: speed?,
         temperature: temperature.unwrap_or(0.0),
         from,
         until,
-        most: most.map(u64::from),
+        max_particles: max_particles.map(u64::from),
         active: active.unwrap_or(true),
     };
     Some(EmitterDescription { emitter, temperature })
 }
 
-/// The name of a single body; of one with copies, that of a copy.
-fn read_one_body(field: &Field, names: &Names, bodies: &[Option<BodyDescription>]) -> Option<String> {
+/// Reads the name of a single body; of one with copies, that of a copy.
+fn read_one_body(field: &Field, names: &SceneNames, bodies: &[Option<BodyDescription>]) -> Option<String> {
     let name = field.text()?;
     if bodies.iter().flatten().any(|body| body.makes(name)) {
         return Some(name.to_string());
     }
     if let Some(body) = bodies.iter().flatten().find(|body| body.name == name) {
-        field.object(format!("is \"{name}\", which has copies; name one of them, such as \"{}\"", body.name_of(0)));
+        field.reject(format!("is \"{name}\", which has copies; name one of them, such as \"{}\"", body.name_of(0)));
         return None;
     }
     names.body(field)
 }
 
-/// `{ kind = "disc", radius = 0.02 }` or `{ kind = "rectangle", size = [0.1, 0.02] }`.
+/// Reads `{ kind = "disc", radius = 0.02 }` or `{ kind = "rectangle", size = [0.1, 0.02] }`.
 fn read_mouth(field: &Field) -> Option<Mouth> {
     let mut reader = field.table()?;
     let kinds = [("disc", true), ("rectangle", false)];
-    let kind = reader.need("kind", || "disc or rectangle".into())?;
+    let kind = reader.require("kind", || "disc or rectangle".into())?;
     let mouth = if kind.choice("kind of mouth", &kinds)? {
-        reader.need_number("radius", Quantity::positive("m")).map(|radius| Mouth::Disc { radius })
+        reader.require_number("radius", Quantity::positive("m")).map(|radius| Mouth::Disc { radius })
     } else {
-        let size = reader.need("size", || "two lengths (m)".into());
-        size.and_then(|field| read_sides(&field)).map(|size| Mouth::Rectangle { size })
+        let size = reader.require("size", || "two lengths (m)".into());
+        size.and_then(|field| read_side_lengths(&field)).map(|size| Mouth::Rectangle { size })
     };
     reader.finish();
     mouth
 }
 
-/// Two lengths.
-fn read_sides(field: &Field) -> Option<[f32; 2]> {
+/// Reads two lengths.
+fn read_side_lengths(field: &Field) -> Option<[f32; 2]> {
     let items = field.items()?;
     let [a, b] = &items[..] else {
-        field.object(format!("has {} numbers, but must have two: the sides of a rectangle (m)", items.len()));
+        field.reject(format!("has {} numbers, but must have two: the sides of a rectangle (m)", items.len()));
         return None;
     };
     let [a, b] = [a, b].map(|item| item.number(Quantity::positive("m")));
     Some([a? as f32, b? as f32])
 }
 
-/// One drain.
-pub(super) fn read_drain(field: &Field, names: &Names, files: &mut Files) -> Option<DrainDescription> {
+/// Reads a drain.
+pub(super) fn read_drain(field: &Field, names: &SceneNames, files: &mut Files) -> Option<DrainDescription> {
     let mut reader = field.table()?;
-    let name = reader.need("name", || "a name of its own".into()).and_then(|field| read_name(&field));
-    let region = reader.need("region", || "a shape".into()).and_then(|field| read_shape(&field, files));
+    let name = reader.require("name", || "a name of its own".into()).and_then(|field| read_name(&field));
+    let region = reader.require("region", || "a shape".into()).and_then(|field| read_shape(&field, files));
     let bodies = reader.field("bodies").map(|field| read_bodies(&field, names));
     let cell = reader.number("cell", Quantity::positive("m"));
     let active = reader.flag("active");
@@ -107,26 +107,26 @@ pub(super) fn read_drain(field: &Field, names: &Names, files: &mut Files) -> Opt
     Some(DrainDescription { name: name?, region: region?, bodies, cell, active: active.unwrap_or(true) })
 }
 
-fn read_bodies(field: &Field, names: &Names) -> Option<Vec<String>> {
+fn read_bodies(field: &Field, names: &SceneNames) -> Option<Vec<String>> {
     let items = field.items()?;
     if items.is_empty() {
-        field.object("is empty; name at least one body, or leave it out for all of the model \"crystal\"");
+        field.reject("is empty; name at least one body, or leave it out for all crystals and fluids");
         return None;
     }
     items.iter().map(|item| names.body(item)).collect()
 }
 
-/// `{ min = [-1, -1, -1], max = [1, 2, 1] }`.
-pub(super) fn read_bounds(reader: &mut Reader) -> Option<Bounds> {
+/// Reads `{ min = [-1, -1, -1], max = [1, 2, 1] }`.
+pub(super) fn read_bounds(reader: &mut TableReader) -> Option<Bounds> {
     let field = reader.field("bounds")?;
     let mut reader = field.table()?;
-    let min = reader.need_vector("min", Quantity::any("m"));
-    let max = reader.need_vector("max", Quantity::any("m"));
+    let min = reader.require_vector("min", Quantity::any("m"));
+    let max = reader.require_vector("max", Quantity::any("m"));
     reader.finish();
     let bounds = Bounds { min: min?, max: max? };
     if !bounds.min.cmplt(bounds.max).all() {
         let Bounds { min, max } = bounds;
-        field.object(format!("goes from {min} to {max}, but min must be below max along every axis (m)"));
+        field.reject(format!("goes from {min} to {max}, but min must be below max along every axis (m)"));
     }
     Some(bounds)
 }

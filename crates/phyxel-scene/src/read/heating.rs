@@ -1,10 +1,10 @@
 //! Heating and cooling in files.
 
-use super::cursor::{Field, Reader};
+use super::cursor::{Field, TableReader};
 use super::quantity::Quantity;
 use super::read_name;
 use super::shape::{Files, read_shape};
-use super::target::{Names, read_target_body};
+use super::target::{SceneNames, read_target_body};
 use crate::document::Value;
 use crate::scene::HeatingDescription;
 use phyxel::heating::{Exchange, Radiation};
@@ -13,15 +13,15 @@ use phyxel::world::Settings;
 pub(super) const FLUX: Quantity = Quantity::any("W/m2");
 pub(super) const POWER: Quantity = Quantity::any("W/m3");
 
-/// One heating. `zero` is the temperature at which nothing radiates any more.
+/// Reads a heating. `zero` is absolute zero in the scene's scale.
 pub(super) fn read_heating(
     field: &Field,
-    names: &Names,
+    names: &SceneNames,
     files: &mut Files,
     zero: Option<f32>,
 ) -> Option<HeatingDescription> {
     let mut reader = field.table()?;
-    let name = reader.need("name", || "a name of its own".into()).and_then(|field| read_name(&field));
+    let name = reader.require("name", || "a name of its own".into()).and_then(|field| read_name(&field));
     let body = read_target_body(&mut reader, names);
     let region = reader.field("region").map(|field| read_shape(&field, files));
     let facing = reader.field("facing").and_then(|field| field.direction());
@@ -54,48 +54,50 @@ pub(super) fn read_heating(
     })
 }
 
-pub(super) fn read_window(reader: &mut Reader) -> (f64, Option<f64>) {
-    let from = reader.precise("from", Quantity::not_negative("s")).unwrap_or(0.0);
-    let until = reader.precise("until", Quantity::positive("s"));
+/// Reads the time interval in which something is active, s.
+pub(super) fn read_window(reader: &mut TableReader) -> (f64, Option<f64>) {
+    let from = reader.number_f64("from", Quantity::not_negative("s")).unwrap_or(0.0);
+    let until = reader.number_f64("until", Quantity::positive("s"));
     if let Some(until) = until.filter(|until| *until <= from) {
-        reader.object(format!("ends at until = {until} s, but begins at from = {from} s; it must end later"));
+        reader.reject(format!("ends at until = {until} s, but begins at from = {from} s; it must end later"));
     }
     (from, until)
 }
 
-/// At least one thing to do.
-fn check_conditions(reader: &mut Reader) {
+/// Checks that there is a thermal boundary condition or source.
+fn check_conditions(reader: &mut TableReader) {
     if !["temperature", "flux", "exchange", "radiation", "power"].iter().any(|key| reader.has(key)) {
-        reader.object(
-            "says nothing of the heat; give \"temperature\" (to keep it at), \"flux\" (W/m2), \"exchange\", \"radiation\" or \"power\" (W/m3)",
+        reader.reject(
+            "says nothing of the heat; give \"temperature\" (to keep it at), \"flux\" (W/m2), \"exchange\", \
+             \"radiation\" or \"power\" (W/m3)",
         );
     }
 }
 
-/// `{ coefficient = 25.0, ambient = 20.0 }`, or `false` for none.
+/// Reads `{ coefficient = 25.0, ambient = 20.0 }`, or `false` for none.
 pub(super) fn read_exchange(field: &Field) -> Option<Option<Exchange>> {
     if field.node.value == Value::Flag(false) {
         return Some(None);
     }
     let mut reader = field.table()?;
-    let coefficient = reader.need_number("coefficient", Quantity::not_negative("W/(m2 K)"));
-    let ambient = reader.need_number("ambient", Quantity::any("temperature"));
+    let coefficient = reader.require_number("coefficient", Quantity::not_negative("W/(m2 K)"));
+    let ambient = reader.require_number("ambient", Quantity::any("temperature"));
     reader.finish();
     Some(Some(Exchange { coefficient: coefficient?, ambient: ambient? }))
 }
 
-/// `{ emissivity = 0.9, ambient = 20.0 }`, or `false` for none.
+/// Reads `{ emissivity = 0.9, ambient = 20.0 }`, or `false` for none.
 pub(super) fn read_radiation(field: &Field, zero: Option<f32>) -> Option<Option<Radiation>> {
     if field.node.value == Value::Flag(false) {
         return Some(None);
     }
     let mut reader = field.table()?;
-    let emissivity = reader.need_number("emissivity", Quantity::part());
-    let ambient = reader.need_number("ambient", Quantity::any("temperature"));
+    let emissivity = reader.require_number("emissivity", Quantity::fraction());
+    let ambient = reader.require_number("ambient", Quantity::any("temperature"));
     reader.finish();
     let zero = zero.unwrap_or(Settings::default().absolute_zero);
     if let Some(ambient) = ambient.filter(|ambient| *ambient < zero) {
-        field.object(format!(
+        field.reject(format!(
             "has ambient = {ambient} below absolute zero, {zero} in the scene's scale; change it or \"absolute_zero\""
         ));
     }

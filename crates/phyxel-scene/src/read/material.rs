@@ -1,23 +1,25 @@
 //! Materials in files.
 
-use super::cursor::{Field, Reader};
+use super::cursor::{Field, TableReader};
 use super::quantity::Quantity;
 use crate::document::Value;
 use crate::presets;
 use glam::Vec3;
-use phyxel::material::{Curve, Finish, Fluid, Friction, Heat, HeatFromWork, Material, Plasticity, Sticky};
+use phyxel::material::{
+    Curve, Finish, FluidProperties, Friction, HeatFromWork, Material, Plasticity, Sticky, ThermalProperties,
+};
 
 const PRESSURE: Quantity = Quantity::positive("Pa");
 pub(super) const POISSON: Quantity = Quantity::between(-1.0, 0.5, "");
 
-/// A material of a file: its preset, if it names one, with the changes it makes. `known` are the names of all materials of the file.
+/// Reads a material: its preset, if any, with the changes it makes. `known` are the names of all materials of the file.
 pub(super) fn read_named_material(name: &str, field: &Field, known: &[&str]) -> Option<Material> {
     let mut reader = field.table()?;
     let preset = reader.field("preset").and_then(|field| {
         let word = field.text()?;
         let preset = presets::material(word);
         if preset.is_none() {
-            field.unknown("preset", word, presets::names());
+            field.unknown_name("preset", word, presets::names());
         }
         preset
     });
@@ -25,8 +27,8 @@ pub(super) fn read_named_material(name: &str, field: &Field, known: &[&str]) -> 
     Some(read_material(reader, Material { name: name.to_string(), ..start }, known))
 }
 
-/// A material that starts from another one.
-pub(crate) fn read_material(mut reader: Reader, start: Material, known: &[&str]) -> Material {
+/// Reads a material on the basis of another one.
+pub(crate) fn read_material(mut reader: TableReader, start: Material, known: &[&str]) -> Material {
     let sticky = reader.field("sticky").and_then(|field| read_sticky(&field, &start.name, known));
     let material = Material {
         name: start.name,
@@ -41,7 +43,7 @@ pub(crate) fn read_material(mut reader: Reader, start: Material, known: &[&str])
         sticky: sticky.unwrap_or(start.sticky),
         plasticity: reader.field("plasticity").and_then(|field| read_plasticity(&field)).unwrap_or(start.plasticity),
         friction: reader.field("friction").and_then(|field| read_friction(&field)).unwrap_or(start.friction),
-        restitution: reader.number("restitution", Quantity::part()).unwrap_or(start.restitution),
+        restitution: reader.number("restitution", Quantity::fraction()).unwrap_or(start.restitution),
         heat: reader.field("heat").and_then(|field| read_heat(&field, start.heat)).unwrap_or(start.heat),
         fluid: reader.field("fluid").and_then(|field| read_fluid(&field, &start.fluid)).unwrap_or(start.fluid),
         color: reader.field("color").and_then(|field| read_color(&field)).unwrap_or(start.color),
@@ -51,17 +53,17 @@ pub(crate) fn read_material(mut reader: Reader, start: Material, known: &[&str])
     material
 }
 
-/// Young's modulus: positive at one temperature at least.
+/// Reads Young's modulus, which must be positive at one temperature at least.
 pub(super) fn read_young_modulus(field: &Field) -> Option<Curve> {
     let curve = read_curve(field, PRESSURE, "Pa")?;
     if curve.all(|value| value == 0.0) {
-        field.object("is zero at every temperature, but must be positive (Pa) at one of them");
+        field.reject("is zero at every temperature, but must be positive (Pa) at one of them");
         return None;
     }
     Some(curve)
 }
 
-/// A number, or points of temperature and value that is not negative: `[[0.0, 2.0e4], [8.0, 0.0]]`.
+/// Reads a number, or a curve of non-negative values over temperature: `[[0.0, 2.0e4], [8.0, 0.0]]`.
 fn read_curve(field: &Field, quantity: Quantity, unit: &'static str) -> Option<Curve> {
     if !matches!(field.node.value, Value::List(_)) {
         return field.number(quantity).map(|value| Curve::constant(value as f32));
@@ -69,22 +71,22 @@ fn read_curve(field: &Field, quantity: Quantity, unit: &'static str) -> Option<C
     let named = if unit.is_empty() { "value" } else { unit };
     let items = field.items()?;
     if items.is_empty() {
-        field.object(format!("is an empty curve, but must have at least one point [temperature, {named}]"));
+        field.reject(format!("is an empty curve, but must have at least one point [temperature, {named}]"));
     }
-    let points: Vec<Option<(f32, f32)>> = items.iter().map(|item| read_point(item, unit, named)).collect();
+    let points: Vec<Option<(f32, f32)>> = items.iter().map(|item| read_curve_point(item, unit, named)).collect();
     let points = points.into_iter().collect::<Option<Vec<_>>>()?;
     if let Some(pair) = points.windows(2).position(|pair| pair[0].0 >= pair[1].0) {
         let (before, after) = (points[pair].0, points[pair + 1].0);
-        items[pair + 1].object(format!("has temperature {after} after {before}, but temperatures must rise"));
+        items[pair + 1].reject(format!("has temperature {after} after {before}, but temperatures must rise"));
         return None;
     }
     Curve::new(points)
 }
 
-fn read_point(item: &Field, unit: &'static str, named: &str) -> Option<(f32, f32)> {
+fn read_curve_point(item: &Field, unit: &'static str, named: &str) -> Option<(f32, f32)> {
     let numbers = item.items()?;
     let [temperature, value] = &numbers[..] else {
-        item.object(format!("is a list of {}, but must be a point [temperature, {named}]", numbers.len()));
+        item.reject(format!("is a list of {}, but must be a point [temperature, {named}]", numbers.len()));
         return None;
     };
     let temperature = temperature.number(Quantity::any("temperature"));
@@ -92,7 +94,7 @@ fn read_point(item: &Field, unit: &'static str, named: &str) -> Option<(f32, f32
     Some((temperature? as f32, value? as f32))
 }
 
-/// A stress or a curve of stresses, or `false` for what never breaks.
+/// Reads a stress or a curve of stresses, or `false` for unbreakable.
 pub(super) fn read_strength(field: &Field) -> Option<Option<Curve>> {
     if field.node.value == Value::Flag(false) {
         return Some(None);
@@ -100,13 +102,13 @@ pub(super) fn read_strength(field: &Field) -> Option<Option<Curve>> {
     read_curve(field, PRESSURE, "Pa").map(Some)
 }
 
-/// Names of materials, `{ with = [names], above = temperature }`, or `false` for what sticks to nothing.
+/// Reads names of materials, `{ with = [names], above = temperature }`, or `false` for not sticky.
 fn read_sticky(field: &Field, own: &str, known: &[&str]) -> Option<Option<Sticky>> {
     match field.node.value {
         Value::Flag(false) => Some(None),
         Value::Table(_) => {
             let mut reader = field.table()?;
-            let with = reader.need("with", || "a list of materials".to_string());
+            let with = reader.require("with", || "a list of materials".to_string());
             let above = reader.number("above", Quantity::any("temperature"));
             reader.finish();
             Some(Some(Sticky { with: read_partners(&with?, own, known)?, above }))
@@ -115,41 +117,41 @@ fn read_sticky(field: &Field, own: &str, known: &[&str]) -> Option<Option<Sticky
     }
 }
 
-/// Names of materials of the file or presets, at least one; this one's own may be among them.
+/// Reads names of materials or presets, at least one; its own is allowed.
 fn read_partners(field: &Field, own: &str, known: &[&str]) -> Option<Vec<String>> {
     let items = field.items()?;
     if items.is_empty() {
-        field.object(format!("is an empty list, but must name what it sticks to: [\"{own}\"]"));
+        field.reject(format!("is an empty list, but must name what it sticks to: [\"{own}\"]"));
         return None;
     }
     let name = |item: &Field| {
         let name = item.text()?;
         if name != own && !known.contains(&name) && presets::material(name).is_none() {
-            item.unknown("material", name, known.iter().copied());
+            item.unknown_name("material", name, known.iter().copied());
             return None;
         }
         Some(name.to_string())
     };
-    // All are looked at, so that all that is wrong is told at once.
+    // All are checked, so that all mistakes are reported at once.
     let names: Vec<Option<String>> = items.iter().map(name).collect();
     names.into_iter().collect()
 }
 
-/// `{ yield = 0.05, creep = 5.0, max = 0.5 }`, or `false` for what is elastic.
+/// Reads `{ yield = 0.05, creep = 5.0, max = 0.5 }`, or `false` for elastic.
 pub(super) fn read_plasticity(field: &Field) -> Option<Option<Plasticity>> {
     if field.node.value == Value::Flag(false) {
         return Some(None);
     }
     let mut reader = field.table()?;
     let strain = Quantity::not_negative("");
-    let yield_strain = reader.need("yield", || strain.noun()).and_then(|field| read_curve(&field, strain, ""));
-    let creep = reader.need_number("creep", Quantity::positive("1/s"));
-    let max = reader.need_number("max", Quantity::positive(""));
+    let yield_strain = reader.require("yield", || strain.noun()).and_then(|field| read_curve(&field, strain, ""));
+    let creep = reader.require_number("creep", Quantity::positive("1/s"));
+    let max = reader.require_number("max", Quantity::positive(""));
     reader.finish();
     Some(Some(Plasticity { yield_strain: yield_strain?, creep: creep?, max: max? }))
 }
 
-/// One number for both, or `{ static = 0.8, kinetic = 0.6 }`.
+/// Reads one number for both, or `{ static = 0.8, kinetic = 0.6 }`.
 pub(super) fn read_friction(field: &Field) -> Option<Friction> {
     let quantity = Quantity::not_negative("");
     if !matches!(field.node.value, Value::Table(_)) {
@@ -157,23 +159,23 @@ pub(super) fn read_friction(field: &Field) -> Option<Friction> {
         return Some(Friction { r#static: both, kinetic: both });
     }
     let mut reader = field.table()?;
-    let at_rest = reader.need_number("static", quantity);
+    let at_rest = reader.require_number("static", quantity);
     let sliding = reader.number("kinetic", quantity);
     reader.finish();
     let at_rest = at_rest?;
     let sliding = sliding.unwrap_or(at_rest);
     if sliding > at_rest {
         field
-            .object(format!("has kinetic = {sliding} above static = {at_rest}; sliding friction cannot be the larger"));
+            .reject(format!("has kinetic = {sliding} above static = {at_rest}; sliding friction cannot be the larger"));
         return None;
     }
     Some(Friction { r#static: at_rest, kinetic: sliding })
 }
 
-fn read_heat(field: &Field, start: Heat) -> Option<Heat> {
+fn read_heat(field: &Field, start: ThermalProperties) -> Option<ThermalProperties> {
     let mut reader = field.table()?;
     let temperature = Quantity::any("temperature");
-    let heat = Heat {
+    let heat = ThermalProperties {
         conductivity: reader
             .field("conductivity")
             .and_then(|field| read_conductivity(&field))
@@ -184,7 +186,7 @@ fn read_heat(field: &Field, start: Heat) -> Option<Heat> {
         boiling: reader.number("boiling", temperature).or(start.boiling),
         latent: reader.number("latent", Quantity::not_negative("J/kg")).unwrap_or(start.latent),
         expansion: reader.number("expansion", Quantity::any("1/K")).unwrap_or(start.expansion),
-        softened: reader.number("softened", Quantity::part()).unwrap_or(start.softened),
+        softened: reader.number("softened", Quantity::fraction()).unwrap_or(start.softened),
         from_work: reader.field("from_work").and_then(|field| read_from_work(&field)).unwrap_or(start.from_work),
     };
     reader.finish();
@@ -192,20 +194,21 @@ fn read_heat(field: &Field, start: Heat) -> Option<Heat> {
     Some(heat)
 }
 
-/// One part for all kinds of work, or `{ plastic = 0.9, friction = 0.5, damping = 1.0 }`.
+/// Reads one fraction for all kinds of work, or `{ plastic = 0.9, friction = 0.5, damping = 1.0 }`.
 fn read_from_work(field: &Field) -> Option<HeatFromWork> {
     if !matches!(field.node.value, Value::Table(_)) {
-        let part = field.number(Quantity::part())? as f32;
-        return Some(HeatFromWork { plastic: part, friction: part, damping: part });
+        let fraction = field.number(Quantity::fraction())? as f32;
+        return Some(HeatFromWork { plastic: fraction, friction: fraction, damping: fraction });
     }
     let mut reader = field.table()?;
-    let mut part = |key| reader.number(key, Quantity::part()).unwrap_or(0.0);
-    let parts = HeatFromWork { plastic: part("plastic"), friction: part("friction"), damping: part("damping") };
+    let mut fraction = |key| reader.number(key, Quantity::fraction()).unwrap_or(0.0);
+    let fractions =
+        HeatFromWork { plastic: fraction("plastic"), friction: fraction("friction"), damping: fraction("damping") };
     reader.finish();
-    Some(parts)
+    Some(fractions)
 }
 
-/// One number, or three along the own axes of a body: `[8.0, 0.5, 0.5]`.
+/// Reads one number, or three along the local axes of a body: `[8.0, 0.5, 0.5]`.
 fn read_conductivity(field: &Field) -> Option<Vec3> {
     let quantity = Quantity::not_negative("W/(m K)");
     match field.node.value {
@@ -214,46 +217,46 @@ fn read_conductivity(field: &Field) -> Option<Vec3> {
     }
 }
 
-/// Matter softens, melts and boils in this order.
-fn check_phases(field: &Field, heat: &Heat) {
+/// Checks the order of softening, melting and boiling.
+fn check_phases(field: &Field, heat: &ThermalProperties) {
     if let (Some(softening), Some(melting)) = (heat.softening, heat.melting)
         && softening > melting
     {
-        field.object(format!("has melting = {melting} below softening = {softening}; matter softens before it melts"));
+        field.reject(format!("has melting = {melting} below softening = {softening}; matter softens before it melts"));
     }
     if let (Some(melting), Some(boiling)) = (heat.melting, heat.boiling)
         && melting >= boiling
     {
-        field.object(format!("has boiling = {boiling}, but it must be above melting = {melting}"));
+        field.reject(format!("has boiling = {boiling}, but it must be above melting = {melting}"));
     }
     if let (Some(softening), Some(boiling), None) = (heat.softening, heat.boiling, heat.melting)
         && softening >= boiling
     {
-        field.object(format!("has boiling = {boiling}, but it must be above softening = {softening}"));
+        field.reject(format!("has boiling = {boiling}, but it must be above softening = {softening}"));
     }
     if heat.latent > 0.0 && heat.melting.is_none() {
-        field.object(format!("has latent = {} without melting; give the temperature at which it melts", heat.latent));
+        field.reject(format!("has latent = {} without melting; give the temperature at which it melts", heat.latent));
     }
 }
 
-/// A number or a curve.
+/// Reads a number or a curve.
 pub(super) fn read_viscosity(field: &Field) -> Option<Curve> {
     read_curve(field, Quantity::not_negative("Pa s"), "Pa s")
 }
 
-/// A number or a curve.
+/// Reads a number or a curve.
 pub(super) fn read_cohesion(field: &Field) -> Option<Curve> {
     read_curve(field, Quantity::not_negative(""), "")
 }
 
-fn read_fluid(field: &Field, start: &Fluid) -> Option<Fluid> {
+fn read_fluid(field: &Field, start: &FluidProperties) -> Option<FluidProperties> {
     let mut reader = field.table()?;
     let viscosity = reader.field("viscosity").and_then(|field| read_viscosity(&field));
     let cohesion = reader.field("cohesion").and_then(|field| read_cohesion(&field));
     let surface_tension = reader.number("surface_tension", Quantity::not_negative("N/m"));
     let bulk_modulus = reader.number("bulk_modulus", PRESSURE);
     reader.finish();
-    Some(Fluid {
+    Some(FluidProperties {
         viscosity: viscosity.unwrap_or_else(|| start.viscosity.clone()),
         surface_tension: surface_tension.unwrap_or(start.surface_tension),
         cohesion: cohesion.unwrap_or_else(|| start.cohesion.clone()),
@@ -261,12 +264,12 @@ fn read_fluid(field: &Field, start: &Fluid) -> Option<Fluid> {
     })
 }
 
-/// `"#rrggbb"`.
+/// Reads `"#rrggbb"`.
 pub(super) fn read_color(field: &Field) -> Option<[f32; 3]> {
     let text = field.text()?;
     let digits = text.strip_prefix('#').filter(|rest| rest.len() == 6 && rest.bytes().all(|it| it.is_ascii_hexdigit()));
     let Some(number) = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {
-        field.object(format!("is {text:?}, but must be a colour such as \"#f2d16b\" (red, green, blue)"));
+        field.reject(format!("is {text:?}, but must be a colour such as \"#f2d16b\" (red, green, blue)"));
         return None;
     };
     Some([16, 8, 0].map(|shift| (number >> shift & 0xff) as f32 / 255.0))

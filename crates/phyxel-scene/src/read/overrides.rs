@@ -1,79 +1,78 @@
-//! Changes values of a file before it is read: `--set bodies.goop.spacing=0.05`.
+//! Overrides of values of a file: `--set bodies.goop.spacing=0.05`.
 
-use super::words::{did_you_mean, listed};
+use super::wording::{did_you_mean, list};
 use crate::document::{Entry, Node, Table, Value, parse_value};
 use crate::error::Problem;
 
-/// Puts a value where a path leads. The last key may be new (the reader will say if it is unknown), what comes
-/// before it must be there.
+/// Sets the value at a path. The last key may be new (the reader rejects unknown ones), its parents must exist.
 pub(super) fn apply(table: &mut Table, path: &str, value: &str) -> Result<(), Problem> {
     let problem = |message: String| Problem { line: None, path: format!("--set {path}"), message };
     let keys: Vec<&str> = path.trim().split('.').collect();
     if keys.iter().any(|key| key.is_empty()) {
         return Err(problem("is not a path; write names with dots between, such as bodies.goop.spacing".into()));
     }
-    let (last, way) = keys.split_last().map(|(last, way)| (*last, way)).unwrap_or(("", &[]));
-    let mut place = Place::Table(table);
-    for (depth, key) in way.iter().enumerate() {
+    let (last, parents) = keys.split_last().map(|(last, parents)| (*last, parents)).unwrap_or(("", &[]));
+    let mut container = Container::Table(table);
+    for (depth, key) in parents.iter().enumerate() {
         let so_far = keys[..depth].join(".");
-        place = place.descend(key).and_then(Place::of).map_err(|why| problem(why.message(key, &so_far)))?;
+        container = container.descend(key).and_then(Container::of).map_err(|why| problem(why.message(key, &so_far)))?;
     }
-    let so_far = way.join(".");
-    place.put(last, parse_value(value)).map_err(|why| problem(why.message(last, &so_far)))
+    let so_far = parents.join(".");
+    container.insert(last, parse_value(value)).map_err(|why| problem(why.message(last, &so_far)))
 }
 
-/// A spot that has spots below it.
-enum Place<'a> {
+/// Table or list in the document.
+enum Container<'a> {
     Table(&'a mut Table),
     List(&'a mut Vec<Node>),
 }
 
-/// Why a path ends early.
-enum Nowhere {
-    /// The names that would have led on.
+/// Reason why a path leads nowhere.
+enum PathError {
+    /// Unknown key; the known ones.
     Unknown(Vec<String>),
-    /// A plain value, which nothing is below.
-    Plain(String),
+    /// A value that is no container.
+    NotContainer(String),
 }
 
-impl Nowhere {
+impl PathError {
     fn message(&self, key: &str, so_far: &str) -> String {
-        let place = if so_far.is_empty() { "the scene".to_string() } else { format!("\"{so_far}\"") };
+        let parent = if so_far.is_empty() { "the scene".to_string() } else { format!("\"{so_far}\"") };
         match self {
             Self::Unknown(known) => {
                 let known = || known.iter().map(String::as_str);
                 let hint = did_you_mean(key, known());
-                format!("there is no \"{key}\" in {place}{hint} (there are: {})", listed(known()))
+                format!("there is no \"{key}\" in {parent}{hint} (there are: {})", list(known()))
             }
-            Self::Plain(what) => format!("\"{key}\" in {place} is {what}, and nothing is below it"),
+            Self::NotContainer(what) => format!("\"{key}\" in {parent} is {what}, and nothing is below it"),
         }
     }
 }
 
-impl<'a> Place<'a> {
-    fn of(node: &'a mut Node) -> Result<Self, Nowhere> {
+impl<'a> Container<'a> {
+    fn of(node: &'a mut Node) -> Result<Self, PathError> {
         let what = node.describe();
         match &mut node.value {
             Value::Table(table) => Ok(Self::Table(table)),
             Value::List(list) => Ok(Self::List(list)),
-            _ => Err(Nowhere::Plain(what)),
+            _ => Err(PathError::NotContainer(what)),
         }
     }
 
-    fn descend(self, key: &str) -> Result<&'a mut Node, Nowhere> {
+    fn descend(self, key: &str) -> Result<&'a mut Node, PathError> {
         match self {
             Self::Table(table) => {
                 let known: Vec<String> = table.keys().map(str::to_string).collect();
-                table.get_mut(key).ok_or(Nowhere::Unknown(known))
+                table.get_mut(key).ok_or(PathError::Unknown(known))
             }
             Self::List(list) => match position(list, key) {
                 Some(index) => Ok(&mut list[index]),
-                None => Err(Nowhere::Unknown(labels(list))),
+                None => Err(PathError::Unknown(labels(list))),
             },
         }
     }
 
-    fn put(self, key: &str, node: Node) -> Result<(), Nowhere> {
+    fn insert(self, key: &str, node: Node) -> Result<(), PathError> {
         match self {
             Self::Table(table) => {
                 table.entries.retain(|entry| entry.key != key);
@@ -85,14 +84,14 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The item with a name or, failing that, a number.
+/// Index of the item with a name or, failing that, a number.
 fn position(list: &[Node], key: &str) -> Option<usize> {
     let named = |item: &Node| item.child("name").and_then(Node::text) == Some(key);
     let numbered = || key.parse().ok().filter(|index: &usize| *index < list.len());
     list.iter().position(named).or_else(numbered)
 }
 
-/// How the items of a list may be called.
+/// Names or numbers of the items of a list.
 fn labels(list: &[Node]) -> Vec<String> {
     let label = |(index, item): (usize, &Node)| match item.child("name").and_then(Node::text) {
         Some(name) => name.to_string(),

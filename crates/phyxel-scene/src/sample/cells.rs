@@ -1,18 +1,19 @@
-//! Filling shapes with cells that have a particle at each corner.
+//! Sampling by hexahedral cells with a particle at each corner.
 
 use super::{SampleError, Samples, check_count};
 use crate::shape::Shape;
 use glam::Vec3;
-use phyxel::model::spring::Cell;
+use phyxel::model::mass_spring::Cell;
 use phyxel::{Real, parallel};
 use std::collections::HashMap;
 
 /// Cells per task.
 const GRAIN: usize = 4096;
 
-/// Box-shaped cells whose middles are in the shape, and the particles at their corners, in the order of z, then y, then x.
+/// Fills a shape with the box-shaped cells whose centres are inside, and particles at their corners, ordered by z,
+/// then y, then x.
 ///
-/// A box that is a whole number of cells long becomes just these cells; any other extent is rounded.
+/// A box whose edges are multiples of the cell becomes exactly these cells; any other extent is rounded.
 pub(crate) fn fill_cells(shape: &Shape, edges: [Real; 3], limit: usize) -> Result<(Samples, Vec<Cell>), SampleError> {
     let spacing = edges.into_iter().fold(Real::INFINITY, Real::min);
     if !edges.iter().all(|edge| edge.is_finite() && *edge > 0.0) {
@@ -24,31 +25,31 @@ pub(crate) fn fill_cells(shape: &Shape, edges: [Real; 3], limit: usize) -> Resul
     check_count(volume / edges.iter().map(|edge| f64::from(*edge)).product::<f64>(), spacing, limit)?;
     let edge = Vec3::from_array(edges);
     let counts = (bounds.size() / edge).round().max(Vec3::ONE);
-    if counts.as_dvec3().element_product() > MOST_LOOKED_AT {
+    if counts.as_dvec3().element_product() > MAX_CANDIDATES {
         return Err(SampleError::NoInside);
     }
     let first = bounds.centre() - 0.5 * edge * counts;
     let counts = counts.to_array().map(|count| count as usize);
     let [nx, ny, nz] = counts;
-    let place = |k: usize| [k % nx, k / nx % ny, k / (nx * ny)];
-    let middle = |k: usize| first + edge * (Vec3::from_array(place(k).map(|i| i as Real)) + 0.5);
-    let inside = parallel::map(nx * ny * nz, GRAIN, |k| shape.contains(middle(k)));
-    let chosen: Vec<[usize; 3]> = (0..inside.len()).filter(|&k| inside[k]).map(place).collect();
-    if chosen.is_empty() {
-        let least = bounds.size().as_dvec3().min_element().max(f64::MIN_POSITIVE);
-        let largest = (0.5 * least.min(edge.as_dvec3().min_element())) as Real;
+    let index_of = |k: usize| [k % nx, k / nx % ny, k / (nx * ny)];
+    let centre_of = |k: usize| first + edge * (Vec3::from_array(index_of(k).map(|i| i as Real)) + 0.5);
+    let inside = parallel::map(nx * ny * nz, GRAIN, |k| shape.contains(centre_of(k)));
+    let selected: Vec<[usize; 3]> = (0..inside.len()).filter(|&k| inside[k]).map(index_of).collect();
+    if selected.is_empty() {
+        let thinnest = bounds.size().as_dvec3().min_element().max(f64::MIN_POSITIVE);
+        let largest = (0.5 * thinnest.min(edge.as_dvec3().min_element())) as Real;
         return Err(SampleError::Empty { spacing, largest });
     }
     let (positions, cells) =
-        number_corners(&chosen, counts, |corner| first + edge * Vec3::from_array(corner.map(|i| i as Real)));
+        number_corners(&selected, counts, |corner| first + edge * Vec3::from_array(corner.map(|i| i as Real)));
     check_count(positions.len() as f64, spacing, limit)?;
     Ok((Samples { positions, volume, spacing }, cells))
 }
 
-/// Most places for cells around a shape.
-const MOST_LOOKED_AT: f64 = 1e9;
+/// Largest number of candidate cells around a shape.
+const MAX_CANDIDATES: f64 = 1e9;
 
-/// Particles at the corners of cells, each once, and the cells by their numbers.
+/// Returns the shared corners of cells, each once, and the cells as corner indices.
 fn number_corners(
     cells: &[[usize; 3]],
     counts: [usize; 3],

@@ -1,70 +1,72 @@
-//! Particles at random, but not close to each other.
+//! Poisson-disk sampling of volumes by dart throwing with cell subdivision `[EMP12]`.
 
-use super::{Random, lattice::centred_grid, occupied_cells};
-use crate::shape::{Bounds, Grid, Shape, few_points_within, points_within};
+use super::{CounterRng, expected_cells, lattice::centred_grid};
+use crate::shape::{Bounds, PointGrid, Shape, points_within, points_within_limit};
 use glam::Vec3;
 use phyxel::{Real, parallel};
 use std::collections::HashMap;
 
-/// Least distance to start with, in spacings. Darts thrown until none fits fill 0.38 of space with balls
-/// of that diameter `[TUT06]`; giving up earlier, a density of one per spacing cubed needs about this.
-const START: Real = 0.87;
-/// The least distance never leaves this range, in spacings.
-const RANGE: [Real; 2] = [0.72, 1.1];
-/// A count this close to the target is taken.
-const CLOSE: f64 = 0.05;
-/// Tries with different distances.
-const TRIES: usize = 5;
-/// Rounds of throwing: in each, one of so many targets gets a dart, for while there are few darts, many would hit
-/// each other; and the targets are split after it, or not.
-const ROUNDS: [(u64, bool); 8] =
+/// Initial minimum distance, in spacings. Random sequential addition saturates at a packing fraction of 0.38 with
+/// balls of that diameter `[TUT06]`; stopping earlier, a density of one per spacing cubed needs about this.
+const INITIAL_DISTANCE: Real = 0.87;
+/// Range of the minimum distance, in spacings.
+const DISTANCE_RANGE: [Real; 2] = [0.72, 1.1];
+/// Relative error of the count that is accepted.
+const COUNT_TOLERANCE: f64 = 0.05;
+/// Largest number of attempts with different distances.
+const MAX_ATTEMPTS: usize = 5;
+/// Passes of dart throwing: in each, one of so many targets gets a dart, as early darts would often conflict; and
+/// whether the targets are split afterwards.
+const PASSES: [(u64, bool); 8] =
     [(8, false), (4, true), (8, false), (4, false), (2, false), (1, false), (1, false), (1, false)];
-/// Grids with more cells than this are kept in a map.
-const DENSE: u64 = 1 << 25;
-/// Most targets for each particle that is expected, and for some more in case of need. Eight are in a cube of one spacing, and twice as many around
+/// Number of cells beyond which a grid is stored in a hash map.
+const MAX_DENSE_CELLS: u64 = 1 << 25;
+/// Largest number of targets per expected cell. There are eight in a cube of one spacing, and twice as many around
 /// a sheet or a thread.
-const MOST_TARGETS: f64 = 64.0;
-const SPARE: f64 = 10_000.0;
+const TARGETS_PER_CELL: f64 = 64.0;
+/// Cells granted beyond the expected number.
+const SPARE_CELLS: f64 = 10_000.0;
 /// Cells handled by one task.
 const GRAIN: usize = 4096;
-/// Where the dart of an empty cell is: far from everything.
+/// Position stored for an empty cell: far from everything.
 const NOWHERE: Vec3 = Vec3::INFINITY;
 
-/// Blue noise with about a point for each spacing cubed of the volume, sorted by cells of z, then y, then x. `None` when the shape is too
-/// large for so small a spacing, or all but empty.
+/// Blue noise with about one point per spacing cubed, sorted by cells of z, then y, then x. `None` when the shape is
+/// too large for so small a spacing, or almost empty.
 ///
-/// The number of darts that fit depends on the surface as well as on the volume, so the least distance is
-/// corrected until the number is right.
+/// The number of darts that fit depends on the surface as well as on the volume, so the minimum distance is
+/// corrected until the count is right.
 pub(super) fn scatter(shape: &Shape, bounds: &Bounds, spacing: Real, seed: u64, volume: f64) -> Option<Vec<Vec3>> {
     let target = volume / f64::from(spacing).powi(3);
-    let most = MOST_TARGETS * (occupied_cells(bounds, volume, spacing) + SPARE);
-    let mut distance = START * spacing;
+    let max_targets = TARGETS_PER_CELL * (expected_cells(bounds, volume, spacing) + SPARE_CELLS);
+    let mut distance = INITIAL_DISTANCE * spacing;
     let mut best: Option<(f64, Vec<Vec3>)> = None;
-    for try_number in 0..TRIES {
-        let points = throw_darts((shape, bounds), distance, most as i64, &Random::new(seed).fork(try_number as u64))?;
+    for attempt in 0..MAX_ATTEMPTS {
+        let points =
+            throw_darts((shape, bounds), distance, max_targets as i64, &CounterRng::new(seed).fork(attempt as u64))?;
         let ratio = points.len() as f64 / target.max(1.0);
         let error = (ratio - 1.0).abs();
         if best.as_ref().is_none_or(|best| error < best.0) {
             best = Some((error, points));
         }
-        if error <= CLOSE {
+        if error <= COUNT_TOLERANCE {
             break;
         }
         distance *= libm::cbrt(ratio.clamp(0.5, 2.0)) as Real;
-        distance = distance.clamp(RANGE[0] * spacing, RANGE[1] * spacing);
+        distance = distance.clamp(DISTANCE_RANGE[0] * spacing, DISTANCE_RANGE[1] * spacing);
     }
     best.map(|(_, points)| points)
 }
 
-/// The dart in each cell of a grid.
-enum Cells {
+/// Background grid with at most one dart per cell.
+enum DartGrid {
     Dense(Vec<Vec3>),
     Sparse(HashMap<u64, Vec3>),
 }
 
-impl Cells {
+impl DartGrid {
     fn new(count: u64) -> Self {
-        if count <= DENSE { Self::Dense(vec![NOWHERE; count as usize]) } else { Self::Sparse(HashMap::new()) }
+        if count <= MAX_DENSE_CELLS { Self::Dense(vec![NOWHERE; count as usize]) } else { Self::Sparse(HashMap::new()) }
     }
 
     fn get(&self, cell: u64) -> Vec3 {
@@ -84,15 +86,15 @@ impl Cells {
     }
 }
 
-/// A cube in which a dart may still stick: a cell or a part of one.
+/// Cube in which a dart may still stick: a cell or an octant of one.
 #[derive(Clone, Copy)]
 struct Target {
-    /// Number of the cell.
+    /// Index of the cell.
     number: u64,
     centre: Vec3,
     /// Half the edge, m.
     half: Real,
-    /// Whether all of the cell is inside the shape.
+    /// True if the whole cell is inside the shape.
     inner: bool,
 }
 
@@ -104,32 +106,37 @@ impl Target {
     }
 
     /// Squared distance to the farthest corner, m2.
-    fn farthest(&self, dart: Vec3) -> Real {
+    fn max_distance_squared(&self, dart: Vec3) -> Real {
         ((dart - self.centre).abs() + self.half).length_squared()
     }
 }
 
-/// A grid whose cells are too small for two darts. Two cells on each border stay empty.
-struct Board<'a> {
+/// Dart board: a background grid whose cells are too small for two darts. Two cells on each border stay empty.
+struct VolumeBoard<'a> {
     shape: &'a Shape,
-    grid: Grid,
+    grid: PointGrid,
     distance: Real,
-    cells: Cells,
+    cells: DartGrid,
     darts: Vec<(u64, Vec3)>,
-    /// The way to the cells within the least distance, nearest first.
-    ways: Vec<i64>,
+    /// Index offsets of the cells within the minimum distance, nearest first.
+    stencil: Vec<i64>,
 }
 
-/// Throws darts at the shape until hardly any fits between the others.
+/// Throws darts at the shape until almost none fits between the others.
 ///
-/// In each round some of the targets get one dart each. Those that hit the shape, away from all earlier darts,
-/// are found at once; then they stick one by one, where those before them leave room. As in `[EMP12]` targets
-/// are split so that what is out of reach for further darts can be dropped.
-fn throw_darts((shape, bounds): (&Shape, &Bounds), distance: Real, most: i64, random: &Random) -> Option<Vec<Vec3>> {
-    let mut board = Board::new(shape, bounds, distance)?;
-    let mut targets = board.targets(most)?;
-    for (round, (one_of, split)) in ROUNDS.into_iter().enumerate() {
-        let random = random.fork(round as u64);
+/// In each pass some of the targets get one dart each. Candidates that hit the shape, clear of all earlier darts,
+/// are found in parallel; then they are accepted serially, where their predecessors leave room. As in `[EMP12]`
+/// targets are split so that covered octants can be discarded.
+fn throw_darts(
+    (shape, bounds): (&Shape, &Bounds),
+    distance: Real,
+    max_targets: i64,
+    random: &CounterRng,
+) -> Option<Vec<Vec3>> {
+    let mut board = VolumeBoard::new(shape, bounds, distance)?;
+    let mut targets = board.targets(max_targets)?;
+    for (pass, (one_of, split)) in PASSES.into_iter().enumerate() {
+        let random = random.fork(pass as u64);
         let hits = parallel::map_ranges(targets.len(), GRAIN, |range| {
             range.filter_map(|i| board.throw(&targets[i], one_of, &random.fork(i as u64))).collect::<Vec<_>>()
         });
@@ -137,52 +144,53 @@ fn throw_darts((shape, bounds): (&Shape, &Bounds), distance: Real, most: i64, ra
             board.stick(number, point);
         }
         if split {
-            let parts = parallel::map_ranges(targets.len(), GRAIN, |range| {
-                let mut parts = Vec::new();
-                targets[range].iter().for_each(|target| board.split(target, &mut parts));
-                parts
+            let octants = parallel::map_ranges(targets.len(), GRAIN, |range| {
+                let mut octants = Vec::new();
+                targets[range].iter().for_each(|target| board.split(target, &mut octants));
+                octants
             });
-            targets = parts.concat();
+            targets = octants.concat();
         }
     }
     board.darts.sort_unstable_by_key(|dart| dart.0);
     Some(board.darts.into_iter().map(|dart| dart.1).collect())
 }
 
-impl<'a> Board<'a> {
+impl<'a> VolumeBoard<'a> {
     fn new(shape: &'a Shape, bounds: &Bounds, distance: Real) -> Option<Self> {
-        // The diagonal of a cell is a little less than the least distance.
+        // The diagonal of a cell is a little less than the minimum distance.
         let cell = 0.577 * distance;
         let counts = (bounds.size() / cell).ceil().max(Vec3::ONE) + 4.0;
         let grid = centred_grid(bounds, cell, counts)?;
         let [x, y, z] = grid.counts.map(u64::from);
         let total = x.checked_mul(y)?.checked_mul(z).filter(|total| *total < 1 << 62)?;
-        let mut ways = Vec::new();
+        let mut offsets = Vec::new();
         for dz in -2i64..=2 {
             for dy in -2i64..=2 {
                 for dx in -2i64..=2 {
-                    let square = dx * dx + dy * dy + dz * dz;
-                    // Cells that touch in a corner only, two steps away, are 1.73 cells apart, just out of reach.
-                    if square < 12 {
-                        ways.push((square, dx + x as i64 * (dy + y as i64 * dz)));
+                    let squared = dx * dx + dy * dy + dz * dz;
+                    // Across the diagonal offset (2, 2, 2) the gap is 1.73 cells, 0.999 of the minimum distance.
+                    if squared < 12 {
+                        offsets.push((squared, dx + x as i64 * (dy + y as i64 * dz)));
                     }
                 }
             }
         }
-        ways.sort_unstable();
-        let ways = ways.into_iter().map(|way| way.1).collect();
-        Some(Self { shape, grid, distance, cells: Cells::new(total), darts: Vec::new(), ways })
+        offsets.sort_unstable();
+        let stencil = offsets.into_iter().map(|entry| entry.1).collect();
+        Some(Self { shape, grid, distance, cells: DartGrid::new(total), darts: Vec::new(), stencil })
     }
 
-    /// The cells that reach into the shape; nothing if there are more than `most`.
-    fn targets(&self, most: i64) -> Option<Vec<Target>> {
+    /// Cells that intersect the shape; `None` if there are more than `limit`.
+    fn targets(&self, limit: i64) -> Option<Vec<Target>> {
         // Half the diagonal of a cell is 0.867 of its edge.
-        let slack = 0.867 * self.grid.step;
-        // Two cells on each border are out of reach of the shape.
+        let half_diagonal = 0.867 * self.grid.step;
+        // Two cells on each border are clear of the shape.
         let is_inside = |index: &[u32; 3]| (0..3).all(|axis| (2..self.grid.counts[axis] - 2).contains(&index[axis]));
-        let reached = few_points_within(self.shape, &self.grid, slack, most)?.into_iter().filter(is_inside);
+        let candidates =
+            points_within_limit(self.shape, &self.grid, half_diagonal, limit)?.into_iter().filter(is_inside);
         let inner = match self.shape.is_continuous() {
-            true => points_within(self.shape, &self.grid, -slack),
+            true => points_within(self.shape, &self.grid, -half_diagonal),
             false => Vec::new(),
         };
         // Both are in the same order.
@@ -192,7 +200,7 @@ impl<'a> Board<'a> {
             let inner = inner.next_if_eq(&index).is_some();
             Target { number: self.number(index), centre: self.grid.point(index), half, inner }
         };
-        Some(reached.map(target).collect())
+        Some(candidates.map(target).collect())
     }
 
     fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
@@ -200,29 +208,29 @@ impl<'a> Board<'a> {
         u64::from(x) + nx * (u64::from(y) + ny * u64::from(z))
     }
 
-    /// Whether a dart near the cell fulfils a condition that a dart far away does not.
-    fn any_around(&self, number: u64, condition: impl Fn(Vec3) -> bool) -> bool {
-        self.ways.iter().any(|way| condition(self.cells.get(number.wrapping_add_signed(*way))))
+    /// Returns true if a dart in the stencil of the cell fulfils a condition, which no distant dart does.
+    fn any_in_stencil(&self, number: u64, condition: impl Fn(Vec3) -> bool) -> bool {
+        self.stencil.iter().any(|offset| condition(self.cells.get(number.wrapping_add_signed(*offset))))
     }
 
     fn has_room(&self, number: u64, point: Vec3) -> bool {
-        let least = self.distance * self.distance;
-        !self.any_around(number, |dart| dart.distance_squared(point) < least)
+        let min_squared = self.distance * self.distance;
+        !self.any_in_stencil(number, |dart| dart.distance_squared(point) < min_squared)
     }
 
-    /// Throws a dart at one of `one_of` targets; a hit is in the shape and far enough from all darts that stick.
-    fn throw(&self, target: &Target, one_of: u64, random: &Random) -> Option<(u64, Vec3)> {
+    /// Throws a dart at one of `one_of` targets; a hit is in the shape and clear of all accepted darts.
+    fn throw(&self, target: &Target, one_of: u64, random: &CounterRng) -> Option<(u64, Vec3)> {
         let mut random = random.clone();
         if random.below(one_of) != 0 {
             return None;
         }
-        let offset = Vec3::new(random.unit(), random.unit(), random.unit()) * 2.0 - 1.0;
+        let offset = Vec3::new(random.uniform(), random.uniform(), random.uniform()) * 2.0 - 1.0;
         let point = target.centre + target.half * offset;
         let hit = self.has_room(target.number, point) && (target.inner || self.shape.contains(point));
         hit.then_some((target.number, point))
     }
 
-    /// Lets a dart stick where there is room.
+    /// Accepts a dart where there is room.
     fn stick(&mut self, number: u64, point: Vec3) {
         if self.has_room(number, point) {
             self.cells.set(number, point);
@@ -230,20 +238,21 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Adds the eighths of a target that no single dart puts out of reach.
-    fn split(&self, target: &Target, parts: &mut Vec<Target>) {
-        let least = self.distance * self.distance;
-        // A dart that reaches all of a part reaches the centre. No more than 13 can: one there, twelve around it.
+    /// Adds the octants of a target that no single dart covers.
+    fn split(&self, target: &Target, octants: &mut Vec<Target>) {
+        let min_squared = self.distance * self.distance;
+        // A dart that covers an octant covers the centre. At most 13 can: one there, twelve around it.
         let mut near = [NOWHERE; 16];
         let mut count = 0;
-        for way in &self.ways {
-            let dart = self.cells.get(target.number.wrapping_add_signed(*way));
-            if count < near.len() && dart.distance_squared(target.centre) < least {
+        for offset in &self.stencil {
+            let dart = self.cells.get(target.number.wrapping_add_signed(*offset));
+            if count < near.len() && dart.distance_squared(target.centre) < min_squared {
                 near[count] = dart;
                 count += 1;
             }
         }
-        let is_open = |part: &Target| near[..count].iter().all(|dart| part.farthest(*dart) >= least);
-        parts.extend((0..8).map(|octant| target.octant(octant)).filter(is_open));
+        let is_open =
+            |octant: &Target| near[..count].iter().all(|dart| octant.max_distance_squared(*dart) >= min_squared);
+        octants.extend((0..8).map(|octant| target.octant(octant)).filter(is_open));
     }
 }

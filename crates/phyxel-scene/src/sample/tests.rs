@@ -13,19 +13,19 @@ fn head() -> Shape {
     ])
 }
 
-/// The smallest distance of two points, by comparing each with all those behind it.
-fn least_distance(points: &[Vec3]) -> Real {
-    let mut least = Real::INFINITY;
+/// Smallest distance of two points, by brute force.
+fn min_distance(points: &[Vec3]) -> Real {
+    let mut min_squared = Real::INFINITY;
     for (i, a) in points.iter().enumerate() {
         for b in &points[i + 1..] {
-            least = least.min(a.distance_squared(*b));
+            min_squared = min_squared.min(a.distance_squared(*b));
         }
     }
-    least.sqrt()
+    min_squared.sqrt()
 }
 
 #[test]
-fn a_box_gets_its_points_in_the_middle_of_cells() -> Result<(), SampleError> {
+fn a_box_gets_its_points_at_the_centres_of_cells() -> Result<(), SampleError> {
     let shape = Shape::Box { size: Vec3::new(0.4, 0.3, 0.9) };
     let samples = sample(&shape, Sampler::Lattice, 0.1, 0, 1000)?;
     assert_eq!(samples.positions.len(), 4 * 3 * 9);
@@ -46,7 +46,7 @@ fn a_lattice_has_one_point_per_cell_and_is_symmetrical() -> Result<(), SampleErr
     // The error of counting lattice points in a ball of ten spacings is below two percent.
     assert!((samples.positions.len() as f64 / expected - 1.0).abs() < 0.02);
     assert!((samples.positions.iter().sum::<Vec3>() / samples.positions.len() as Real).length() < 1e-6);
-    assert!((least_distance(&samples.positions) - 0.05).abs() < 1e-6);
+    assert!((min_distance(&samples.positions) - 0.05).abs() < 1e-6);
     Ok(())
 }
 
@@ -55,7 +55,7 @@ fn closest_packing_has_twelve_neighbours_one_spacing_away() -> Result<(), Sample
     let shape = Shape::Sphere { radius: 0.5 };
     let spacing = 0.1;
     let samples = sample(&shape, Sampler::Ccp, spacing, 0, 10_000)?;
-    assert!((least_distance(&samples.positions) - spacing).abs() < 1e-6);
+    assert!((min_distance(&samples.positions) - spacing).abs() < 1e-6);
     let near = |point: &Vec3| samples.positions.iter().filter(|p| p.distance(*point) < 1.01 * spacing).count() - 1;
     for point in samples.positions.iter().filter(|point| point.length() < 0.35) {
         assert_eq!(near(point), 12);
@@ -74,7 +74,7 @@ fn blue_noise_has_the_density_of_a_lattice_and_keeps_its_distance() -> Result<()
             let samples = sample(&shape, Sampler::Poisson, spacing, seed, 10_000)?;
             let ratio = samples.positions.len() as f64 / estimate(&shape, Sampler::Poisson, spacing);
             assert!((ratio - 1.0).abs() < 0.15, "{ratio}");
-            assert!(least_distance(&samples.positions) >= 0.7 * spacing);
+            assert!(min_distance(&samples.positions) >= 0.7 * spacing);
             assert!(samples.positions.iter().all(|point| shape.contains(*point)));
         }
     }
@@ -85,9 +85,9 @@ fn blue_noise_has_the_density_of_a_lattice_and_keeps_its_distance() -> Result<()
 fn blue_noise_leaves_no_hole_larger_than_its_distance() -> Result<(), SampleError> {
     let shape = Shape::Box { size: Vec3::ONE };
     let samples = sample(&shape, Sampler::Poisson, 0.1, 3, 10_000)?;
-    let mut random = Random::new(11);
+    let mut random = CounterRng::new(11);
     for _ in 0..2000 {
-        let point = (Vec3::new(random.unit(), random.unit(), random.unit()) - 0.5) * 0.999;
+        let point = (Vec3::new(random.uniform(), random.uniform(), random.uniform()) - 0.5) * 0.999;
         let nearest = samples.positions.iter().map(|p| p.distance(point)).fold(Real::INFINITY, Real::min);
         // Thirty darts a cell leave few holes, and none much wider than the distance of 0.09.
         assert!(nearest < 0.11, "{nearest} at {point}");

@@ -1,78 +1,78 @@
-//! Things that happen at given times.
+//! Events: changes of settings, and actions on bodies, at given times.
 
 use crate::shape::Shape;
 use glam::Vec3;
-use phyxel::command::{Setting, Target};
+use phyxel::commands::{Setting, Target};
 
-/// Something that happens at a time.
+/// Event at a time.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// s.
+    /// Time, s.
     pub at: f64,
-    /// What happens.
+    /// Effect.
     pub action: Action,
 }
 
-/// What happens. Names of bodies are those of the file: what happens to a body happens to all its copies.
+/// Effect of an event. Names of bodies are those of the file: an action on a body applies to all its copies.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Settings change.
+    /// Changes settings.
     Set(Vec<(Target, Setting)>),
-    /// A body gets faster.
+    /// Adds to the velocity of a body.
     Push {
         /// Name of a body.
         body: String,
-        /// Which particles, in the body's own frame at rest; `None` means all.
+        /// Region of the particles in the local frame at rest; `None` means all.
         region: Option<Shape>,
-        /// Added to the velocity of every particle, m/s.
+        /// Velocity change of every particle, m/s.
         velocity: Vec3,
     },
-    /// Particles come to a temperature at once.
+    /// Sets the temperature of particles.
     Warm {
         /// Name of a body.
         body: String,
-        /// Which particles, in the body's own frame at rest; `None` means all.
+        /// Region of the particles in the local frame at rest; `None` means all.
         region: Option<Shape>,
-        /// In the scene's scale.
+        /// Temperature in the scene's scale.
         temperature: f32,
     },
-    /// Particles are held in place or let go.
+    /// Fixes or releases particles.
     Hold {
         /// Name of a body.
         body: String,
-        /// Which particles, in the body's own frame at rest; `None` means all.
+        /// Region of the particles in the local frame at rest; `None` means all.
         region: Option<Shape>,
-        /// True holds, false lets go.
+        /// True fixes, false releases.
         on: bool,
     },
-    /// A particle is pulled.
+    /// Drags a particle by a spring-like force.
     Drag {
         /// Name of a body.
         body: String,
-        /// The particle nearest to this point of the body's own frame at rest, m.
+        /// Point of the local frame at rest, m; the nearest particle is dragged.
         point: Vec3,
-        /// Where it is pulled to, m.
+        /// Target position, m.
         to: Vec3,
-        /// Time in which it would get there if nothing held it, s.
+        /// Time constant of the approach, s.
         tau: f32,
         /// Largest force, N.
         limit: f32,
     },
-    /// The pull on a body ends.
+    /// Ends the drag of a body.
     Release {
         /// Name of a body.
         body: String,
     },
-    /// A body is parted along a plane.
+    /// Cuts a body along a plane.
     Cut {
         /// Name of a body.
         body: String,
-        /// A point of the plane in the body's own frame at rest, m.
+        /// Point of the plane in the local frame at rest, m.
         point: Vec3,
-        /// Across the plane, unit length.
+        /// Unit normal of the plane.
         normal: Vec3,
     },
-    /// A body goes.
+    /// Removes a body.
     Remove {
         /// Name of a body.
         body: String,

@@ -1,31 +1,31 @@
-//! What a scene says has to come true.
+//! Expectations: conditions on the results of a run.
 
-/// Something that has to be true of a run.
+/// Condition on a reported quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
-    /// Line of the file, counted from 1, for messages.
+    /// Line of the file, from 1, for messages.
     pub line: Option<usize>,
-    /// When it has to be true.
-    pub moment: Moment,
-    /// The quantity as the file writes it, for messages: `bodies.goop.centre.1`.
+    /// Time at which it must hold.
+    pub time: ExpectedTime,
+    /// Quantity as the file writes it, for messages: `bodies.goop.centre.1`.
     pub what: String,
-    /// Whose quantity it is.
+    /// Subject of the quantity.
     pub subject: Subject,
-    /// The way from there to the quantity, for instance `centre`, `1`.
-    pub keys: Vec<String>,
-    /// The quantity must be above this.
+    /// Path of the quantity below the subject, for instance `centre`, `1`.
+    pub path: Vec<String>,
+    /// Exclusive lower bound.
     pub above: Option<f64>,
-    /// The quantity must be below this.
+    /// Exclusive upper bound.
     pub below: Option<f64>,
-    /// The quantity must be near the first, not further away than the second.
+    /// Expected value and tolerance.
     pub near: Option<(f64, f64)>,
-    /// The quantity must be this.
+    /// Exact value.
     pub equal: Option<ExpectedValue>,
 }
 
-/// When an expectation has to be true.
+/// Time at which an expectation must hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Moment {
+pub enum ExpectedTime {
     /// In the last frame.
     End,
     /// In the frame nearest to this time, s.
@@ -34,18 +34,18 @@ pub enum Moment {
     Always,
 }
 
-/// Whose quantity is meant.
+/// Subject of a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// Sums over the world: `totals`.
+    /// Totals of the world: `totals`.
     Totals,
-    /// The body with this name.
+    /// Body with this name.
     Body(String),
     /// Every body.
     EveryBody,
 }
 
-/// A value that a quantity must have.
+/// Exact value of a quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectedValue {
     /// A number.

@@ -1,28 +1,28 @@
 //! Emitters and drains as a scene file describes them.
 
 use crate::shape::Shape;
-use phyxel::emitter::Emitter;
+use phyxel::emission::Emitter;
 
-/// A mouth that pours into a fluid body.
+/// Emitter into a fluid body.
 #[derive(Clone, Debug)]
 pub struct EmitterDescription {
-    /// The emitter; its temperature counts if the file says one.
+    /// The emitter; its temperature is valid only if the file gives one.
     pub emitter: Emitter,
-    /// In the scene's scale; that of the body if `None`.
+    /// Temperature in the scene's scale; that of the body if `None`.
     pub temperature: Option<f32>,
 }
 
-/// A region that takes particles of crystals and fluids away.
+/// Region that removes particles of crystals and fluids.
 #[derive(Clone, Debug)]
 pub struct DrainDescription {
     /// Unique name.
     pub name: String,
-    /// Its form in the world's frame.
+    /// Region in the world frame.
     pub region: Shape,
-    /// Names of bodies, as the file writes them; none means all of the model `crystal`.
+    /// Names of bodies, as the file writes them; none means all crystals and fluids.
     pub bodies: Vec<String>,
-    /// Fineness with which shapes that the engine does not know are sampled, m.
+    /// Cell of the distance grid for shapes without an analytic geometry, m.
     pub cell: Option<f32>,
-    /// Whether it works at the start.
+    /// True if it is active at the start.
     pub active: bool,
 }

@@ -1,34 +1,34 @@
-//! Heating and cooling as a scene file describes it.
+//! Heatings as a scene file describes them.
 
 use crate::shape::Shape;
 use glam::Vec3;
 use phyxel::heating::{Exchange, Radiation};
 
-/// Heat that a body, and all its copies, is given or loses. See [`phyxel::heating::Heating`].
+/// Thermal boundary condition or source of a body and all its copies. See [`phyxel::heating::Heating`].
 #[derive(Clone, Debug)]
 pub struct HeatingDescription {
     /// Unique name.
     pub name: String,
     /// Name of a body, as the file writes it.
     pub body: String,
-    /// Which particles, in the body's own frame at rest; `None` means all.
+    /// Region of the particles in the local frame at rest; `None` means all.
     pub region: Option<Shape>,
-    /// Which way the faces that count look, in the body's own frame at rest, unit length; `None` means all.
+    /// Outward unit direction of the affected faces in the local frame at rest; `None` means all.
     pub facing: Option<Vec3>,
-    /// When it begins, s.
+    /// Start, s.
     pub from: f64,
-    /// When it ends, s; `None` goes on for ever.
+    /// End, s; `None` is unlimited.
     pub until: Option<f64>,
-    /// Whether it works at the start.
+    /// True if it is active at the start.
     pub active: bool,
-    /// Temperature at which the particles are kept, in the scene's scale.
+    /// Prescribed temperature of the particles (Dirichlet), in the scene's scale.
     pub temperature: Option<f32>,
-    /// Heat that flows in through the surface, W/m2.
+    /// Heat flux into the surface (Neumann), W/m2.
     pub flux: f32,
-    /// Exchange with surrounding air or water.
+    /// Convective exchange with the surroundings (Robin).
     pub exchange: Option<Exchange>,
-    /// Exchange by radiation with distant surroundings.
+    /// Radiative exchange with distant surroundings.
     pub radiation: Option<Radiation>,
-    /// Heat that arises inside, W/m3.
+    /// Volumetric heat source, W/m3.
     pub power: f32,
 }

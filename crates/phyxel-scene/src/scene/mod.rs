@@ -1,80 +1,84 @@
-//! A scene as its file describes it: plain values, checked, not yet a world.
+//! Scene description: plain validated values, not yet a world.
 
 mod body;
 mod event;
 mod expectation;
 mod flow;
 mod heating;
+mod model;
 mod obstacle;
+mod skin;
 
-pub use body::{BodyDescription, ClusterPlan, Copies, Deformation, ModelDescription, SkinDescription};
+pub use body::{BodyDescription, Copies, Deformation};
 pub use event::{Action, Event};
-pub use expectation::{Expectation, ExpectedValue, Moment, Subject};
+pub use expectation::{Expectation, ExpectedTime, ExpectedValue, Subject};
 pub use flow::{DrainDescription, EmitterDescription};
 pub use heating::HeatingDescription;
-pub use obstacle::{ObstacleDescription, PlaceKey};
+pub use model::{ClusterPlan, ModelDescription, ModelName};
+pub use obstacle::{ObstacleDescription, PoseKeyframe};
+pub use skin::SkinDescription;
 
 use crate::shape::Placement;
 use glam::Vec3;
 use phyxel::body::Pose;
-use phyxel::drain::Bounds;
+use phyxel::emission::Bounds;
 use phyxel::material::Material;
 
 /// The version of the file format that this crate reads.
 pub const VERSION: u32 = 1;
 
-/// A scene: everything a file says.
+/// Scene: all values of a file.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// Name of the scene: that of its file without ending, or of the built-in scene.
     pub name: String,
-    /// What it shows, in a few words.
+    /// Title.
     pub title: String,
     /// Simulated time, s.
     pub duration: f64,
     /// Frames per simulated second.
     pub frame_rate: f64,
-    /// Start of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// m/s2; y is up.
+    /// Gravitational acceleration, m/s2; y is up.
     pub gravity: Vec3,
-    /// From where pictures are taken; `None` leaves it to whoever takes them.
+    /// Camera; `None` leaves it to the renderer.
     pub camera: Option<Camera>,
-    /// The moment that shows best what the scene is about, s.
+    /// Time of the poster frame, which shows best what the scene is about, s.
     pub poster: Option<f64>,
-    /// How well heat passes where things touch, W/(m2 K); `None` leaves it to the engine.
+    /// Thermal contact conductance, W/(m2 K); the default of the engine if `None`.
     pub contact_conductance: Option<f32>,
-    /// The temperature at which nothing radiates any more, in the scene's scale; `None` leaves it to the engine.
+    /// Absolute zero in the scene's temperature scale; the default of the engine if `None`.
     pub absolute_zero: Option<f32>,
-    /// How time is cut into steps.
+    /// Time stepping.
     pub step: StepDescription,
-    /// Materials by name, with their presets worked in; presets that bodies name directly are among them.
+    /// Materials, with their presets merged; presets that bodies name directly are among them.
     pub materials: Vec<Material>,
-    /// Matter.
+    /// Bodies.
     pub bodies: Vec<BodyDescription>,
-    /// What does not give way.
+    /// Obstacles.
     pub obstacles: Vec<ObstacleDescription>,
-    /// Heat from outside.
+    /// Heatings: thermal boundary conditions and sources.
     pub heatings: Vec<HeatingDescription>,
-    /// What pours particles in.
+    /// Emitters.
     pub emitters: Vec<EmitterDescription>,
-    /// What takes particles away.
+    /// Drains.
     pub drains: Vec<DrainDescription>,
-    /// The room outside of which particles of crystals and fluids are taken away.
+    /// Domain outside of which particles of crystals and fluids are removed.
     pub bounds: Option<Bounds>,
-    /// What happens at given times, in the order of the file.
+    /// Events, in the order of the file.
     pub events: Vec<Event>,
-    /// What has to come true.
+    /// Expectations.
     pub expectations: Vec<Expectation>,
 }
 
 impl Scene {
-    /// Number of frames after the first, which shows the start.
+    /// Number of frames after the initial one.
     pub fn frames(&self) -> u32 {
         (self.duration * self.frame_rate).round().max(1.0) as u32
     }
 
-    /// Lowest and highest temperature that the scene names; `None` where all are the same.
+    /// Lowest and highest temperature in the scene; `None` where all are equal.
     pub fn temperature_range(&self) -> Option<[f32; 2]> {
         let bodies = self.bodies.iter().map(|body| body.temperature);
         let obstacles = self.obstacles.iter().filter_map(|obstacle| obstacle.temperature);
@@ -93,38 +97,38 @@ impl Scene {
         (low < high).then_some([low, high])
     }
 
-    /// Number of the frame that shows best what the scene is about; the middle one where nothing is said.
+    /// Index of the poster frame; the middle one by default.
     pub fn poster_frame(&self) -> u32 {
-        let moment = self.poster.unwrap_or(0.5 * self.duration);
-        ((moment * self.frame_rate).round() as u32).min(self.frames())
+        let time = self.poster.unwrap_or(0.5 * self.duration);
+        ((time * self.frame_rate).round() as u32).min(self.frames())
     }
 }
 
-/// Where pictures are taken from.
+/// Camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// Where the camera is, m.
+    /// Position of the camera, m.
     pub eye: Vec3,
-    /// What it looks at, m.
+    /// Point in the centre of the view, m.
     pub target: Vec3,
-    /// Vertical angle of view, degrees.
+    /// Vertical field of view, degrees.
     pub field_of_view: f32,
 }
 
-/// How time is cut into steps; what is `None` is left to the engine.
+/// Time stepping; `None` is the default of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepDescription {
-    /// Sub-steps of every frame.
+    /// Fixed number of sub-steps per frame.
     pub substeps: Option<u32>,
-    /// Longest step, s.
+    /// Largest step, s.
     pub max_step: Option<f64>,
-    /// Most sub-steps of a frame when they are chosen automatically.
+    /// Largest automatic number of sub-steps per frame.
     pub max_substeps: Option<u32>,
-    /// Rounds of the contact solver per step.
-    pub contact_rounds: Option<u32>,
+    /// Iterations of the contact solver per step.
+    pub contact_iterations: Option<u32>,
 }
 
-/// The rigid part of a placement.
+/// Rigid part of a placement.
 pub(crate) fn pose_of(placement: &Placement) -> Pose {
-    Pose { at: placement.at, turn: placement.rotation() }
+    Pose { position: placement.at, rotation: placement.rotation() }
 }

@@ -1,52 +1,52 @@
-//! Axis-aligned boxes around things.
+//! Axis-aligned bounding boxes.
 
 use glam::Vec3;
 use phyxel::Real;
 
-/// An axis-aligned box from `min` to `max`, m.
+/// Axis-aligned bounding box (AABB) from `min` to `max`, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The corner with the smallest coordinates, m.
+    /// Corner with the smallest coordinates, m.
     pub min: Vec3,
-    /// The corner with the largest coordinates, m.
+    /// Corner with the largest coordinates, m.
     pub max: Vec3,
 }
 
 impl Bounds {
-    /// The smallest box around `points`, or `None` when there are none.
+    /// Bounding box of `points`, or `None` when there are none.
     pub fn of_points(points: impl IntoIterator<Item = Vec3>) -> Option<Self> {
         let mut points = points.into_iter();
         let first = points.next()?;
         let start = Self { min: first, max: first };
-        Some(points.fold(start, |bounds, point| bounds.with_point(point)))
+        Some(points.fold(start, |bounds, point| bounds.including(point)))
     }
 
-    /// The smallest box around this one and `point`.
-    pub fn with_point(self, point: Vec3) -> Self {
+    /// Smallest box that contains this one and `point`.
+    pub fn including(self, point: Vec3) -> Self {
         Self { min: self.min.min(point), max: self.max.max(point) }
     }
 
-    /// The smallest box around this one and `other`.
-    pub fn merged(self, other: Self) -> Self {
+    /// Smallest box that contains this one and `other`.
+    pub fn union(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// The box with every face moved outwards by `margin`, m.
-    pub fn grown(self, margin: Real) -> Self {
+    /// The box with every face offset outwards by `margin`, m.
+    pub fn expanded(self, margin: Real) -> Self {
         Self { min: self.min - margin, max: self.max + margin }
     }
 
-    /// The point in the middle, m.
+    /// Centre, m.
     pub fn centre(&self) -> Vec3 {
         0.5 * (self.min + self.max)
     }
 
-    /// The edge lengths along x, y and z, m.
+    /// Edge lengths along x, y and z, m.
     pub fn size(&self) -> Vec3 {
         self.max - self.min
     }
 
-    /// Whether `point` is inside or on the border.
+    /// Returns true if `point` is inside or on the border.
     pub fn contains(&self, point: Vec3) -> bool {
         point.cmpge(self.min).all() && point.cmple(self.max).all()
     }
@@ -73,8 +73,8 @@ mod tests {
         let bounds = Bounds { min: Vec3::ZERO, max: Vec3::ONE };
         assert_eq!(bounds.distance_squared(Vec3::splat(0.3)), 0.0);
         assert_eq!(bounds.distance_squared(Vec3::new(4.0, -4.0, 0.5)), 25.0);
-        assert!(bounds.contains(Vec3::ONE) && !bounds.grown(-0.1).contains(Vec3::ONE));
-        assert_eq!(bounds.merged(bounds.grown(1.0)).size(), Vec3::splat(3.0));
+        assert!(bounds.contains(Vec3::ONE) && !bounds.expanded(-0.1).contains(Vec3::ONE));
+        assert_eq!(bounds.union(bounds.expanded(1.0)).size(), Vec3::splat(3.0));
         assert_eq!(bounds.centre(), Vec3::splat(0.5));
     }
 }

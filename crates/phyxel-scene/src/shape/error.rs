@@ -1,13 +1,13 @@
-//! What can be wrong with a shape.
+//! Errors of shapes.
 
 use super::Shape;
 use glam::Vec3;
 use phyxel::Real;
 
-/// Why a shape cannot be used.
+/// Reason why a shape cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
-    /// A length that has to be positive is not.
+    /// Length that is not positive.
     #[error("the {what} of a {shape} is {value}; it must be a finite number greater than zero")]
     NotPositive {
         /// Name of the shape.
@@ -17,7 +17,7 @@ pub enum ShapeError {
         /// Its value, m.
         value: Real,
     },
-    /// A number may be zero but not less, and must be finite.
+    /// Number that is negative or not finite.
     #[error("the {what} of a {shape} is {value}; it must be a finite number that is not negative")]
     Negative {
         /// Name of the shape.
@@ -27,7 +27,7 @@ pub enum ShapeError {
         /// Its value.
         value: Real,
     },
-    /// A vector holds a number that is infinite or not a number.
+    /// Vector with a component that is not finite.
     #[error("the {what} of a {shape} is {value}; all its numbers must be finite")]
     NotFinite {
         /// Name of the shape.
@@ -37,58 +37,58 @@ pub enum ShapeError {
         /// Its value.
         value: Vec3,
     },
-    /// A plane without a direction.
+    /// Plane whose normal has no direction.
     #[error("the normal of a plane is {normal}; it must be finite and longer than zero")]
     NoDirection {
         /// The normal given.
         normal: Vec3,
     },
-    /// A torus whose tube reaches over its axis.
+    /// Torus whose tube intersects its axis.
     #[error(
         "the tube of a torus is {tube} m, more than its radius of {radius} m; make the tube thinner or the ring wider"
     )]
-    FatTorus {
+    TubeTooThick {
         /// Radius of the ring, m.
         radius: Real,
         /// Radius of the tube, m.
         tube: Real,
     },
-    /// A combination of nothing.
+    /// Combination without parts.
     #[error("a {shape} has no parts; give it at least one")]
     NoParts {
         /// Name of the combination.
         shape: &'static str,
     },
-    /// The shape has no end.
+    /// Unbounded shape.
     #[error(
         "the shape has no end, so it has no closed surface; intersect it with something that has bounds, such as a box"
     )]
     Unbounded,
-    /// The size of the cells of a surface is not a length.
+    /// Invalid cell size of a surface.
     #[error("the cell size of a surface is {cell} m; it must be a finite number greater than zero")]
     BadCell {
-        /// The size asked for, m.
+        /// Requested size, m.
         cell: Real,
     },
-    /// A surface would need more memory than is sensible.
+    /// Surface that would need too many cells.
     #[error(
         "a surface with cells of {cell} m would take {cells:.0} cells, more than the limit of {limit}; \
          use cells of at least {enough} m"
     )]
     TooManyCells {
-        /// The size asked for, m.
+        /// Requested size, m.
         cell: Real,
-        /// Number of cells it would take.
+        /// Number of cells required.
         cells: f64,
         /// Largest number of cells allowed.
         limit: usize,
-        /// The size that would do, m.
+        /// A sufficient size, m.
         enough: Real,
     },
-    /// No corner of the grid falls inside the shape.
+    /// No grid point lies inside the shape.
     #[error("no part of the shape is as large as a cell of {cell} m; use smaller cells")]
     TooCoarse {
-        /// The size asked for, m.
+        /// Requested size, m.
         cell: Real,
     },
 }
@@ -113,7 +113,7 @@ fn check_parts(shape: &'static str, parts: &[Shape]) -> Result<(), ShapeError> {
 }
 
 impl Shape {
-    /// Says what is wrong with the numbers of the shape, if anything is.
+    /// Validates the parameters of the shape.
     pub fn check(&self) -> Result<(), ShapeError> {
         match self {
             Self::Box { size } => size.to_array().iter().try_for_each(|edge| positive("box", "size", *edge)),
@@ -152,7 +152,7 @@ impl Shape {
             }
             Self::Placed { shape, placement } => {
                 finite("placed shape", "position", placement.at)?;
-                finite("placed shape", "turn", placement.turn)?;
+                finite("placed shape", "rotation (turn)", placement.turn)?;
                 positive("placed shape", "scale", placement.scale)?;
                 shape.check()
             }
@@ -163,7 +163,7 @@ impl Shape {
 fn check_torus(radius: Real, tube: Real) -> Result<(), ShapeError> {
     positive("torus", "radius", radius)?;
     positive("torus", "tube", tube)?;
-    if tube > radius { Err(ShapeError::FatTorus { radius, tube }) } else { Ok(()) }
+    if tube > radius { Err(ShapeError::TubeTooThick { radius, tube }) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -1,56 +1,54 @@
-//! Solids: primitives, meshes and what can be made from them.
+//! Constructive solid geometry by signed distance fields: primitives, meshes and Boolean combinations.
 //!
-//! A shape is a signed distance field: negative inside, positive outside, never changing faster than one
-//! metre per metre. That bound is what samplers, volumes and surfaces use to leap over empty space.
-//! A shape knows nothing of bodies, materials or files.
+//! A shape is a signed distance field: negative inside, positive outside, with Lipschitz constant 1. Samplers,
+//! volumes and surfaces use that bound to cull empty space. A shape knows nothing of bodies, materials or files.
 
 mod bounds;
-mod contour;
+mod dual_contouring;
 mod error;
-mod extent;
+mod gradient;
+mod octree_scan;
 mod placement;
 mod primitive;
-mod qef;
-mod scan;
-mod sense;
+mod support;
 mod volume;
 
 pub use bounds::Bounds;
 pub use error::ShapeError;
+pub(crate) use octree_scan::{PointGrid, points_within, points_within_limit};
 pub use placement::Placement;
-pub(crate) use scan::{Grid, few_points_within, points_within};
 
 use crate::mesh::{MeshSolid, TriangleMesh};
 use glam::Vec3;
 use phyxel::Real;
 use std::sync::Arc;
 
-/// A solid, centred on its own origin, y up. Lengths in metres.
+/// Solid, centred on its own origin, y up. Lengths in metres.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// A box.
+    /// Box.
     Box {
         /// Edge lengths along x, y and z, m.
         size: Vec3,
     },
-    /// A ball.
+    /// Ball.
     Sphere {
         /// Radius, m.
         radius: Real,
     },
-    /// A ball stretched along the axes.
+    /// Ellipsoid with axes along x, y and z.
     Ellipsoid {
-        /// Half the extent along x, y and z, m.
+        /// Semi-axes along x, y and z, m.
         radii: Vec3,
     },
-    /// A cylinder along y.
+    /// Cylinder along y.
     Cylinder {
         /// Radius, m.
         radius: Real,
         /// Extent along y, m.
         height: Real,
     },
-    /// A cone along y, pointing up, or what is left of it when its top is cut off.
+    /// Cone along y, pointing up, or a truncated cone.
     Cone {
         /// Radius of the lower end, m.
         radius: Real,
@@ -59,50 +57,50 @@ pub enum Shape {
         /// Extent along y, m.
         height: Real,
     },
-    /// A cylinder along y with half balls on its ends.
+    /// Capsule along y.
     Capsule {
-        /// Radius of the cylinder and of the half balls, m.
+        /// Radius of the cylinder and of its hemispherical caps, m.
         radius: Real,
-        /// Length of the straight part, m.
+        /// Length of the cylindrical part, m.
         height: Real,
     },
-    /// A ring in the xz plane.
+    /// Torus in the xz plane.
     Torus {
-        /// Radius of the circle in the middle of the tube, m.
+        /// Radius of the centre line of the tube (major radius), m.
         radius: Real,
-        /// Radius of the tube, m.
+        /// Radius of the tube (minor radius), m.
         tube: Real,
     },
-    /// Everything below the plane through the origin; unbounded.
+    /// Half-space below the plane through the origin; unbounded.
     Plane {
-        /// Points out of the solid; any length but zero.
+        /// Outward normal; any length but zero.
         normal: Vec3,
     },
-    /// The inside of a triangle mesh.
+    /// Inside of a triangle mesh.
     Mesh(Arc<MeshSolid>),
-    /// What is in any of the parts.
+    /// Union of the parts.
     Union(Vec<Shape>),
-    /// What is in all of the parts.
+    /// Intersection of the parts.
     Intersection(Vec<Shape>),
-    /// What is in the base and in none of the cuts.
+    /// Base minus the cuts.
     Difference {
-        /// The shape that is cut.
+        /// Shape that is cut.
         base: Box<Shape>,
-        /// The shapes that are taken away.
+        /// Shapes that are subtracted.
         cuts: Vec<Shape>,
     },
-    /// What is in any of the parts, with rounded seams.
+    /// Union of the parts with rounded seams.
     SmoothUnion {
-        /// The shapes that grow together, blended one after the other.
+        /// Parts, blended one after the other.
         parts: Vec<Shape>,
         /// Difference of distances over which two parts blend, m; the seam is filled by up to a quarter of it.
         blend: Real,
     },
-    /// A shape that is moved, turned and scaled.
+    /// Shape under a similarity transform.
     Placed {
-        /// The shape in its own frame.
+        /// Shape in its own frame.
         shape: Box<Shape>,
-        /// Where it goes.
+        /// Transform to the outer frame.
         placement: Placement,
     },
 }
@@ -116,21 +114,21 @@ fn smooth_min(a: Real, b: Real, blend: Real) -> Real {
     a.min(b) - 0.25 * blend * overlap * overlap
 }
 
-/// The smallest of the values of `parts`, infinite when there are none.
-fn smallest(parts: &[Shape], point: Vec3) -> Real {
+/// Smallest distance to the parts, infinite when there are none.
+fn min_distance(parts: &[Shape], point: Vec3) -> Real {
     parts.iter().map(|part| part.distance(point)).fold(Real::INFINITY, Real::min)
 }
 
 impl Shape {
-    /// This shape, moved, turned and scaled.
+    /// Returns this shape under a similarity transform.
     pub fn placed(self, placement: Placement) -> Self {
         Self::Placed { shape: Box::new(self), placement }
     }
 
     /// Signed distance to the surface, negative inside, m.
     ///
-    /// Exact for primitives and meshes. For combined shapes its size is a lower bound of the distance, and
-    /// its sign is right.
+    /// Exact for primitives and meshes. For combined shapes its magnitude is a lower bound of the distance, and
+    /// its sign is exact.
     pub fn distance(&self, point: Vec3) -> Real {
         match self {
             Self::Box { size } => primitive::block(point, *size),
@@ -142,11 +140,11 @@ impl Shape {
             Self::Torus { radius, tube } => primitive::torus(point, *radius, *tube),
             Self::Plane { normal } => normal.normalize_or(Vec3::Y).dot(point),
             Self::Mesh(solid) => solid.distance(point),
-            Self::Union(parts) => smallest(parts, point),
+            Self::Union(parts) => min_distance(parts, point),
             Self::Intersection(parts) => {
                 parts.iter().map(|part| part.distance(point)).fold(Real::NEG_INFINITY, Real::max)
             }
-            Self::Difference { base, cuts } => base.distance(point).max(-smallest(cuts, point)),
+            Self::Difference { base, cuts } => base.distance(point).max(-min_distance(cuts, point)),
             Self::SmoothUnion { parts, blend } => {
                 let distances = parts.iter().map(|part| part.distance(point));
                 distances.reduce(|a, b| smooth_min(a, b, *blend)).unwrap_or(Real::INFINITY)
@@ -155,7 +153,7 @@ impl Shape {
         }
     }
 
-    /// Whether `point` is inside or on the surface.
+    /// Returns true if `point` is inside or on the surface.
     pub fn contains(&self, point: Vec3) -> bool {
         match self {
             Self::Mesh(solid) => solid.contains(point),
@@ -169,10 +167,10 @@ impl Shape {
         }
     }
 
-    /// A closed triangulation of the surface with details of about `cell`, m.
+    /// Extracts a closed triangulation of the surface with a resolution of about `cell`, m.
     ///
-    /// Dual contouring: sharp edges and corners are kept, see [`ShapeError`] for what can go wrong. The
-    /// surface of a mesh is the mesh itself.
+    /// Dual contouring: sharp edges and corners are preserved; for errors see [`ShapeError`]. The surface of a
+    /// mesh is the mesh itself.
     pub fn surface(&self, cell: Real) -> Result<TriangleMesh, ShapeError> {
         match self {
             Self::Mesh(solid) => Ok(solid.mesh().clone()),
@@ -183,11 +181,11 @@ impl Shape {
                 }
                 Ok(mesh)
             }
-            _ => contour::contour(self, cell),
+            _ => dual_contouring::contour(self, cell),
         }
     }
 
-    /// Whether the distance is continuous: no part is a mesh with holes, whose sign may change anywhere.
+    /// Returns true if the distance is continuous: no part is a mesh with holes, whose sign may change anywhere.
     pub(crate) fn is_continuous(&self) -> bool {
         match self {
             Self::Mesh(solid) => solid.is_closed(),
@@ -200,7 +198,7 @@ impl Shape {
         }
     }
 
-    /// Whether any part is a mesh, so that asking for the distance is expensive.
+    /// Returns true if any part is a mesh, so that distance queries are expensive.
     pub(crate) fn has_mesh(&self) -> bool {
         match self {
             Self::Mesh(_) => true,

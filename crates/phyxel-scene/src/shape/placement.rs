@@ -1,16 +1,16 @@
-//! Where a shape stands, how it is turned and how large it is.
+//! Placement of shapes: similarity transforms.
 
 use glam::{Quat, Vec3};
 use phyxel::Real;
 
-/// A position, a rotation and a uniform scale, applied in the order scale, turn, move.
+/// Similarity transform: uniform scale, then rotation, then translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
-    /// Where the origin of the shape goes, m.
+    /// Position of the origin of the shape, m.
     pub at: Vec3,
     /// Rotation about the fixed x axis, then y, then z, degrees: `R = Rz Ry Rx`.
     pub turn: Vec3,
-    /// Factor on all lengths; greater than zero.
+    /// Uniform scale factor; greater than zero.
     pub scale: Real,
 }
 
@@ -21,23 +21,23 @@ impl Default for Placement {
 }
 
 impl Placement {
-    /// A placement that only moves.
+    /// A pure translation.
     pub fn at(at: Vec3) -> Self {
         Self { at, ..Self::default() }
     }
 
-    /// The rotation.
+    /// Rotation as a quaternion.
     pub fn rotation(&self) -> Quat {
-        let turn = Vec3::new(self.turn.x.to_radians(), self.turn.y.to_radians(), self.turn.z.to_radians());
-        Quat::from_rotation_z(turn.z) * Quat::from_rotation_y(turn.y) * Quat::from_rotation_x(turn.x)
+        let angles = Vec3::new(self.turn.x.to_radians(), self.turn.y.to_radians(), self.turn.z.to_radians());
+        Quat::from_rotation_z(angles.z) * Quat::from_rotation_y(angles.y) * Quat::from_rotation_x(angles.x)
     }
 
-    /// Takes a point of the shape's own frame to the outer frame, m.
+    /// Transforms a point from the local to the outer frame, m.
     pub fn point(&self, point: Vec3) -> Vec3 {
         self.rotation() * (self.scale * point) + self.at
     }
 
-    /// Takes a point of the outer frame to the shape's own frame, m.
+    /// Transforms a point from the outer to the local frame, m.
     pub fn inverse_point(&self, point: Vec3) -> Vec3 {
         let moved = point - self.at;
         if self.turn == Vec3::ZERO {
@@ -46,12 +46,12 @@ impl Placement {
         (self.rotation().inverse() * moved) / self.scale
     }
 
-    /// Turns a direction of the shape's own frame to the outer frame; keeps its length.
+    /// Rotates a direction from the local to the outer frame.
     pub fn direction(&self, direction: Vec3) -> Vec3 {
         self.rotation() * direction
     }
 
-    /// Turns a direction of the outer frame to the shape's own frame; keeps its length.
+    /// Rotates a direction from the outer to the local frame.
     pub fn inverse_direction(&self, direction: Vec3) -> Vec3 {
         if self.turn == Vec3::ZERO {
             return direction;
@@ -68,7 +68,7 @@ mod tests {
     const TOLERANCE: Real = 1e-6;
 
     #[test]
-    fn turns_are_applied_about_x_then_y_then_z() {
+    fn rotations_are_applied_about_x_then_y_then_z() {
         let placement = Placement { turn: Vec3::new(90.0, 90.0, 0.0), ..Placement::default() };
         // y --x--> z --y--> x
         assert!(placement.direction(Vec3::Y).distance(Vec3::X) < TOLERANCE);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn going_there_and_back_gives_the_same_point() {
+    fn the_inverse_transform_restores_the_point() {
         let placement = Placement { at: Vec3::new(1.0, 2.0, 3.0), turn: Vec3::new(20.0, -70.0, 130.0), scale: 2.5 };
         let point = Vec3::new(0.3, -0.7, 0.2);
         assert!(placement.inverse_point(placement.point(point)).distance(point) < 4.0 * TOLERANCE);

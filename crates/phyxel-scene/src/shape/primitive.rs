@@ -1,48 +1,48 @@
-//! Signed distances and volumes of single primitives, centred on the origin, y up. Lengths in metres.
+//! Signed distances and volumes of primitives, centred on the origin, y up. Lengths in metres.
 
 use glam::{DVec3, Vec2, Vec3};
 use phyxel::Real;
 use std::f64::consts::PI;
 
-/// The distance from the y axis and the height.
-fn radial(point: Vec3) -> Vec2 {
+/// Profile coordinates of a solid of revolution: distance from the y axis, and height.
+fn to_profile(point: Vec3) -> Vec2 {
     Vec2::new(Vec2::new(point.x, point.z).length(), point.y)
 }
 
 /// Signed distance to a rectangle around the origin.
 fn rectangle(point: Vec2, half: Vec2) -> Real {
-    let beyond = point.abs() - half;
-    beyond.max(Vec2::ZERO).length() + beyond.max_element().min(0.0)
+    let excess = point.abs() - half;
+    excess.max(Vec2::ZERO).length() + excess.max_element().min(0.0)
 }
 
 /// Signed distance to a box with edge lengths `size`.
 pub fn block(point: Vec3, size: Vec3) -> Real {
-    let beyond = point.abs() - 0.5 * size;
-    beyond.max(Vec3::ZERO).length() + beyond.max_element().min(0.0)
+    let excess = point.abs() - 0.5 * size;
+    excess.max(Vec3::ZERO).length() + excess.max_element().min(0.0)
 }
 
-/// Outward unit normal of the distance field of a box with edge lengths `size`.
+/// Unit gradient of the signed distance to a box with edge lengths `size`.
 pub fn block_gradient(point: Vec3, size: Vec3) -> Vec3 {
-    let beyond = point.abs() - 0.5 * size;
+    let excess = point.abs() - 0.5 * size;
     let sign = Vec3::ONE.copysign(point);
-    let outside = beyond.max(Vec3::ZERO);
+    let outside = excess.max(Vec3::ZERO);
     if outside != Vec3::ZERO {
         return outside.normalize_or(Vec3::Y) * sign;
     }
-    let axis = beyond.max_position();
+    let axis = excess.max_position();
     Vec3::AXES[axis] * sign
 }
 
 /// Signed distance to a cylinder along y.
 pub fn cylinder(point: Vec3, radius: Real, height: Real) -> Real {
-    let point = radial(point);
+    let point = to_profile(point);
     rectangle(Vec2::new(point.x, point.y), Vec2::new(radius, 0.5 * height))
 }
 
 /// Signed distance to a cone along y, `bottom` and `top` being the radii of its two ends.
 pub fn cone(point: Vec3, bottom: Real, top: Real, height: Real) -> Real {
     let half = 0.5 * height;
-    let point = radial(point);
+    let point = to_profile(point);
     let cap_radius = if point.y < 0.0 { bottom } else { top };
     let to_cap = Vec2::new(point.x - point.x.min(cap_radius), point.y.abs() - half);
     let rim = Vec2::new(top, half);
@@ -62,28 +62,28 @@ pub fn capsule(point: Vec3, radius: Real, height: Real) -> Real {
 
 /// Signed distance to a torus around y: a tube of radius `tube` along a circle of radius `radius`.
 pub fn torus(point: Vec3, radius: Real, tube: Real) -> Real {
-    (radial(point) - Vec2::new(radius, 0.0)).length() - tube
+    (to_profile(point) - Vec2::new(radius, 0.0)).length() - tube
 }
 
 /// Signed distance to an ellipsoid, exact up to rounding, and the outward normal at the closest point.
 ///
 /// The closest point is `x_i = r_i^2 y_i / (t + r_i^2)` with `t` the largest root of
 /// `g(t) = sum (r_i y_i / (t + r_i^2))^2 - 1`. There `g` is convex and falling, so that Newton steps from
-/// the left of the root run into it from one side. Points on a plane of symmetry are moved off it by a
-/// billionth of the size, which moves the distance by no more than that.
+/// the left of the root converge monotonically. Points on a plane of symmetry are moved off it by a
+/// billionth of the size, which changes the distance by no more than that.
 pub fn ellipsoid(point: Vec3, radii: Vec3) -> (Real, Vec3) {
     let radii = radii.as_dvec3().max(DVec3::splat(1e-12));
     let signs = Vec3::ONE.copysign(point);
     let point = point.as_dvec3().abs().max(1e-9 * radii);
     let squares = radii * radii;
-    // Where one term alone is one, the sum is not less: none of these is right of the root.
+    // Where one term alone is one, the sum is at least one: none of these is right of the root.
     let mut root = (radii * (point - radii)).max_element();
     for _ in 0..64 {
         let inverse = 1.0 / (root + squares);
         let terms = (radii * point * inverse) * (radii * point * inverse);
         let step = (terms.element_sum() - 1.0) / (2.0 * (terms * inverse).element_sum());
         root += step.max(0.0);
-        // Steps become smaller than all before at the end; a step this small moves the point by less than rounding.
+        // A step this small moves the point by less than rounding.
         if step.is_nan() || step <= 1e-9 * (root + squares.min_element()) {
             break;
         }
@@ -111,7 +111,7 @@ pub fn capsule_volume(radius: Real, height: Real) -> f64 {
     ellipsoid_volume(Vec3::splat(radius)) + cone_volume(radius, radius, height)
 }
 
-/// Volume of a torus whose tube does not reach its axis, m3.
+/// Volume of a torus whose tube does not intersect its axis, m3.
 pub fn torus_volume(radius: Real, tube: Real) -> f64 {
     2.0 * PI * PI * f64::from(radius) * f64::from(tube) * f64::from(tube)
 }
@@ -129,8 +129,8 @@ mod tests {
     }
 
     /// Distance to a profile in the plane (radius, height), given by finely spaced points on it.
-    fn to_profile(point: Vec3, profile: &[Vec2]) -> Real {
-        profile.iter().map(|on| radial(point).distance(*on)).fold(Real::INFINITY, Real::min)
+    fn distance_to_profile(point: Vec3, profile: &[Vec2]) -> Real {
+        profile.iter().map(|on| to_profile(point).distance(*on)).fold(Real::INFINITY, Real::min)
     }
 
     fn segment(from: Vec2, to: Vec2) -> Vec<Vec2> {
@@ -148,8 +148,8 @@ mod tests {
 
     fn assert_profile(distance: impl Fn(Vec3) -> Real, inside: impl Fn(Vec2) -> bool, profile: &[Vec2]) {
         for point in probes() {
-            let expected = to_profile(point, profile);
-            let signed = if inside(radial(point)) { -expected } else { expected };
+            let expected = distance_to_profile(point, profile);
+            let signed = if inside(to_profile(point)) { -expected } else { expected };
             let found = distance(point);
             assert!((found - signed).abs() < SPACING, "at {point}: {found} instead of {signed}");
         }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::mesh::fixtures;
-use crate::sample::Random;
+use crate::sample::CounterRng;
 use std::f64::consts::PI;
 
 fn primitives() -> Vec<Shape> {
@@ -25,13 +25,13 @@ fn head() -> Shape {
     ])
 }
 
-fn turned() -> Placement {
+fn rotated() -> Placement {
     Placement { at: Vec3::new(0.3, -0.2, 0.5), turn: Vec3::new(30.0, 50.0, -20.0), scale: 1.3 }
 }
 
 /// Primitives, placed primitives and combinations of them.
 fn shapes() -> Vec<Shape> {
-    let placed = primitives().into_iter().map(|shape| shape.placed(turned()));
+    let placed = primitives().into_iter().map(|shape| shape.placed(rotated()));
     let cut = Shape::Difference {
         base: Box::new(Shape::Box { size: Vec3::ONE }),
         cuts: vec![Shape::Cylinder { radius: 0.3, height: 2.0 }],
@@ -47,13 +47,13 @@ fn shapes() -> Vec<Shape> {
     primitives().into_iter().chain(placed).chain([head(), cut, bowl, blended]).collect()
 }
 
-fn random_point(random: &mut Random, reach: Real) -> Vec3 {
-    (Vec3::new(random.unit(), random.unit(), random.unit()) * 2.0 - 1.0) * reach
+fn random_point(random: &mut CounterRng, reach: Real) -> Vec3 {
+    (Vec3::new(random.uniform(), random.uniform(), random.uniform()) * 2.0 - 1.0) * reach
 }
 
 #[test]
-fn distances_change_by_no_more_than_the_way_between_points() {
-    let mut random = Random::new(1);
+fn distances_are_lipschitz_continuous_with_constant_one() {
+    let mut random = CounterRng::new(1);
     for shape in shapes() {
         for _ in 0..500 {
             let a = random_point(&mut random, 2.0);
@@ -66,7 +66,7 @@ fn distances_change_by_no_more_than_the_way_between_points() {
 
 #[test]
 fn gradients_are_those_of_finite_differences() {
-    let mut random = Random::new(2);
+    let mut random = CounterRng::new(2);
     for shape in shapes() {
         let mut differing = 0;
         for _ in 0..300 {
@@ -74,7 +74,7 @@ fn gradients_are_those_of_finite_differences() {
             let gradient = shape.gradient(point);
             assert!((gradient.length() - 1.0).abs() < 1e-5);
             // On ridges, within a step of which few points are, there is no gradient.
-            differing += usize::from(gradient.distance(shape.slope(point)) > 0.02);
+            differing += usize::from(gradient.distance(shape.difference_gradient(point)) > 0.02);
         }
         assert!(differing <= 3, "{differing} in {shape:?}");
     }
@@ -82,12 +82,12 @@ fn gradients_are_those_of_finite_differences() {
 
 #[test]
 fn walking_down_the_distance_of_a_primitive_ends_on_its_surface() {
-    let mut random = Random::new(3);
+    let mut random = CounterRng::new(3);
     for shape in primitives() {
         for _ in 0..200 {
             let point = random_point(&mut random, 1.5);
             let foot = point - shape.distance(point) * shape.gradient(point);
-            // Gradients by differences point within a thousandth, on ways of up to two metres.
+            // Gradients by differences are exact to a thousandth, over distances of up to two metres.
             assert!(shape.distance(foot).abs() < 4e-3, "{shape:?} from {point} to {foot}");
         }
     }
@@ -95,25 +95,25 @@ fn walking_down_the_distance_of_a_primitive_ends_on_its_surface() {
 
 #[test]
 fn bounds_hold_every_point_and_touch_the_surface() {
-    let mut random = Random::new(4);
+    let mut random = CounterRng::new(4);
     for shape in shapes() {
         let bounds = shape.bounds().unwrap_or_else(|| panic!("{shape:?} has no bounds"));
-        let mut reached = Bounds { min: bounds.centre(), max: bounds.centre() };
+        let mut covered = Bounds { min: bounds.centre(), max: bounds.centre() };
         for _ in 0..100_000 {
             let point = random_point(&mut random, 2.2);
             if shape.contains(point) {
-                assert!(bounds.grown(1e-5).contains(point), "{shape:?} at {point}");
-                reached = reached.with_point(point);
+                assert!(bounds.expanded(1e-5).contains(point), "{shape:?} at {point}");
+                covered = covered.including(point);
             }
         }
         // Tips are thin: few of the points are near them. Bounds of blends are loose by 0.05.
-        let gap = (bounds.size() - reached.size()).max_element();
+        let gap = (bounds.size() - covered.size()).max_element();
         assert!(gap < 0.35, "{shape:?}: {gap}");
     }
 }
 
 #[test]
-fn shapes_without_an_end_have_no_bounds_until_they_are_cut() {
+fn unbounded_shapes_have_no_bounds_until_they_are_cut() {
     let plane = Shape::Plane { normal: Vec3::new(0.0, 2.0, 0.0) };
     assert_eq!(plane.bounds(), None);
     assert_eq!(plane.volume(), f64::INFINITY);
@@ -131,7 +131,7 @@ fn combinations_contain_what_logic_says() {
     let intersection = Shape::Intersection(vec![a.clone(), b.clone()]);
     let difference = Shape::Difference { base: Box::new(a.clone()), cuts: vec![b.clone()] };
     let smooth = Shape::SmoothUnion { parts: vec![a.clone(), b.clone()], blend: 0.1 };
-    let mut random = Random::new(5);
+    let mut random = CounterRng::new(5);
     for _ in 0..1000 {
         let point = random_point(&mut random, 2.0);
         let (in_a, in_b) = (a.contains(point), b.contains(point));
@@ -149,12 +149,12 @@ fn combinations_contain_what_logic_says() {
 
 #[test]
 fn a_placed_shape_is_the_shape_seen_from_elsewhere() {
-    let mut random = Random::new(6);
+    let mut random = CounterRng::new(6);
     for shape in primitives() {
-        let placed = shape.clone().placed(turned());
+        let placed = shape.clone().placed(rotated());
         for _ in 0..100 {
             let point = random_point(&mut random, 1.0);
-            let error = placed.distance(turned().point(point)) - 1.3 * shape.distance(point);
+            let error = placed.distance(rotated().point(point)) - 1.3 * shape.distance(point);
             assert!(error.abs() < 1e-5, "{shape:?}");
         }
     }
@@ -162,13 +162,13 @@ fn a_placed_shape_is_the_shape_seen_from_elsewhere() {
 
 #[test]
 fn primitives_have_the_volumes_that_counting_finds() {
-    let mut random = Random::new(7);
+    let mut random = CounterRng::new(7);
     for shape in primitives() {
         let hits = (0..200_000).filter(|_| shape.contains(random_point(&mut random, 1.0))).count();
         let counted = 8.0 * hits as f64 / 200_000.0;
         // The standard deviation of the count is below 0.009 m3; this is four of them.
         assert!((shape.volume() - counted).abs() < 0.036, "{shape:?}: {} {counted}", shape.volume());
-        assert!((shape.clone().placed(turned()).volume() / shape.volume() - 1.3f64.powi(3)).abs() < 1e-4);
+        assert!((shape.clone().placed(rotated()).volume() / shape.volume() - 1.3f64.powi(3)).abs() < 1e-4);
     }
 }
 
@@ -211,7 +211,7 @@ fn surfaces_have_the_handles_of_their_shapes() -> Result<(), ShapeError> {
     assert_eq!(Shape::Sphere { radius: 0.5 }.surface(0.05)?.genus(), Some(0));
     assert_eq!(Shape::Torus { radius: 0.6, tube: 0.2 }.surface(0.05)?.genus(), Some(1));
     let mesh = head().surface(0.04)?;
-    assert_eq!((mesh.genus(), mesh.pieces()), (Some(0), 2));
+    assert_eq!((mesh.genus(), mesh.components()), (Some(0), 2));
     Ok(())
 }
 
@@ -230,18 +230,18 @@ fn corner_errors(size: Vec3, placement: Placement, cell: Real) -> Result<Vec<Rea
 fn the_corners_of_a_box_stay_sharp() -> Result<(), ShapeError> {
     let size = Vec3::new(1.0, 0.6, 1.4);
     // Crossings are found to a hundred-thousandth of a cell; planes at right angles keep that.
-    for placement in [Placement::default(), turned()] {
+    for placement in [Placement::default(), rotated()] {
         assert!(corner_errors(size, placement, 0.07)?.iter().all(|error| *error < 0.01));
     }
-    let mut random = Random::new(8);
-    let mut blunt = 0;
+    let mut random = CounterRng::new(8);
+    let mut missed = 0;
     for _ in 0..25 {
         let turn = random_point(&mut random, 180.0);
         let placement = Placement { at: random_point(&mut random, 1.0), turn, scale: 1.0 };
-        blunt += corner_errors(size, placement, 0.07)?.iter().filter(|error| **error > 0.01).count();
+        missed += corner_errors(size, placement, 0.07)?.iter().filter(|error| **error > 0.01).count();
     }
-    // A tip between grid points may hide from all probes: five of 480 do. This is of 200.
-    assert!(blunt <= 6, "{blunt}");
+    // A corner between grid points may escape all probes: five of 480 do. This is of 200.
+    assert!(missed <= 6, "{missed}");
     Ok(())
 }
 

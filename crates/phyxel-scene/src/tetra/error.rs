@@ -1,65 +1,67 @@
-//! What can be wrong with tetrahedra, their file, or the way they are asked for.
+//! Errors of tetrahedral meshes, their files and their generation.
 
-use super::Format;
+use super::TetraFormat;
 use crate::shape::ShapeError;
 use glam::Vec3;
 use phyxel::Real;
 use std::path::PathBuf;
 
-/// Why there are no tetrahedra.
+/// Reason why there is no tetrahedral mesh.
 #[derive(Debug, thiserror::Error)]
 pub enum TetraError {
-    /// The spacing is not a length.
+    /// Invalid spacing.
     #[error("the spacing of tetrahedra is {spacing} m; it must be a finite number greater than zero")]
     BadSpacing {
-        /// The spacing asked for, m.
+        /// Requested spacing, m.
         spacing: Real,
     },
-    /// A shape with numbers that make no sense.
+    /// Invalid shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// The shape has no end.
+    /// Unbounded shape.
     #[error(
-        "the shape has no end, so it cannot be filled with tetrahedra; intersect it with something that has bounds, such as a box"
+        "the shape has no end, so it cannot be filled with tetrahedra; intersect it with something that has bounds, \
+         such as a box"
     )]
     Unbounded,
-    /// A lattice that would need more memory than is sensible.
+    /// Lattice that would need too many nodes.
     #[error(
         "a spacing of {spacing} m would take a lattice of {nodes:.0} nodes, more than the limit of {limit}; \
          use a spacing of at least {enough:.3e} m"
     )]
     TooFine {
-        /// The spacing asked for, m.
+        /// Requested spacing, m.
         spacing: Real,
-        /// Number of nodes it would take.
+        /// Number of nodes required.
         nodes: f64,
         /// Largest number of nodes allowed.
         limit: usize,
-        /// A spacing that would do, m.
+        /// A sufficient spacing, m.
         enough: Real,
     },
-    /// Nothing of the shape is left at this spacing.
+    /// Nothing of the shape remains at this spacing.
     #[error(
-        "at a spacing of {spacing} m nothing of the shape is left in tetrahedra; the largest spacing that works is {largest} m"
+        "at a spacing of {spacing} m nothing of the shape is left in tetrahedra; the largest spacing that works is \
+         {largest} m"
     )]
     TooCoarse {
-        /// The spacing asked for, m.
+        /// Requested spacing, m.
         spacing: Real,
-        /// The largest spacing found that leaves something, m.
+        /// Largest spacing found at which something remains, m.
         largest: Real,
     },
-    /// Nothing of the shape is found at any spacing.
+    /// Nothing of the shape remains at any spacing.
     #[error(
-        "nothing of the shape is left in tetrahedra at a spacing of {spacing} m, nor at {least} m; \
+        "nothing of the shape is left in tetrahedra at a spacing of {spacing} m, nor at {finest} m; \
          check that its parts overlap and that its triangles face outwards"
     )]
     Empty {
-        /// The spacing asked for, m.
+        /// Requested spacing, m.
         spacing: Real,
-        /// The finest spacing tried, m.
-        least: Real,
+        /// Finest spacing tried, m.
+        finest: Real,
     },
-    /// A file whose content is wrong.
+    /// Invalid content of a file.
     #[error("file of tetrahedra `{}`: {source}", path.display())]
     File {
         /// The file.
@@ -67,84 +69,86 @@ pub enum TetraError {
         /// What is wrong in it.
         source: Box<TetraError>,
     },
-    /// A file that is not there.
-    #[error("there is no file of tetrahedra `{}`; check the path, and keep .node and .ele files together", path.display())]
+    /// Missing file.
+    #[error("there is no file of tetrahedra `{}`; check the path, and keep .node and .ele files \
+        together", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// A file that cannot be read.
+    /// Unreadable file.
     #[error("file of tetrahedra `{}` cannot be read: {source}; check that you may read it", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A file name that does not tell the format.
-    #[error("`{}` does not end like a file of tetrahedra; known endings are .msh, .vtk, .vtu, .ele and .node", path.display())]
+    /// File name with an unknown extension.
+    #[error("`{}` does not end like a file of tetrahedra; known endings are .msh, .vtk, .vtu, .ele and \
+        .node", path.display())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
     },
-    /// Text that is not in the format.
+    /// Syntax error in a line of text.
     #[error("line {line} of the {format} text: {what}")]
     Line {
         /// The format.
-        format: Format,
+        format: TetraFormat,
         /// Line number, from 1.
         line: usize,
         /// What is expected there and what is found.
         what: String,
     },
-    /// Content that is not in the format.
+    /// Content that violates the format.
     #[error("not a valid {format} file: {what}")]
     Content {
         /// The format.
-        format: Format,
+        format: TetraFormat,
         /// What is expected and what is found.
         what: String,
     },
-    /// Data that ends too early.
+    /// Truncated data.
     #[error("the {format} data ends too early, within {within}; the file may be cut off: fetch or export it again")]
     Truncated {
         /// The format.
-        format: Format,
+        format: TetraFormat,
         /// What is being read when the data ends.
         within: String,
     },
-    /// A variant of the format that is not read.
+    /// Unsupported variant of the format.
     #[error("the {format} file {what}, which is not read; {remedy}")]
     Unsupported {
         /// The format.
-        format: Format,
-        /// What it has.
+        format: TetraFormat,
+        /// The unsupported feature.
         what: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
-    /// An element that is not a tetrahedron.
+    /// Element that is not a tetrahedron.
     #[error(
         "element {element} is of {format} type {kind}, which is no tetrahedron; mesh the volume with tetrahedra only"
     )]
     NotTetrahedron {
         /// The format.
-        format: Format,
+        format: TetraFormat,
         /// Number of the element, as the file counts.
         element: u64,
-        /// Number of the type in the format.
+        /// Element type by the code of the format.
         kind: u64,
     },
-    /// Nothing to work with.
+    /// Mesh without tetrahedra.
     #[error("there are no tetrahedra in it; mesh the volume, not only the surface, and export that")]
     NoElements,
-    /// Two nodes with the same number.
+    /// Repeated node number.
     #[error("node {node} stands there twice; number nodes without repetition, or export the mesh again")]
     RepeatedNode {
         /// Number of the node, as the file counts.
         node: u64,
     },
-    /// A node that is nowhere.
+    /// Node with a coordinate that is not finite.
     #[error("node {node} is at {value}; all coordinates must be finite and fit a 32-bit number")]
     NotFinite {
         /// Number of the node, as the file counts.
@@ -152,7 +156,7 @@ pub enum TetraError {
         /// Its position.
         value: Vec3,
     },
-    /// An element with a corner that does not exist.
+    /// Element with an unknown node.
     #[error("element {element} uses node {node}, but there is no such node; export nodes and elements together")]
     BadNode {
         /// Number of the element, as the file counts.
@@ -160,9 +164,10 @@ pub enum TetraError {
         /// Number of the node.
         node: u64,
     },
-    /// An element without volume.
+    /// Degenerate element without volume.
     #[error(
-        "element {element} is flat: its volume is {volume:.3e} m3, its longest edge {edge:.3e} m; mesh again with a better quality, or remove it"
+        "element {element} is flat: its volume is {volume:.3e} m3, its longest edge {edge:.3e} m; mesh again with a \
+         better quality, or remove it"
     )]
     Flat {
         /// Number of the element, as the file counts.
@@ -172,7 +177,7 @@ pub enum TetraError {
         /// Its longest edge, m.
         edge: f64,
     },
-    /// Two elements with the same corners.
+    /// Duplicate elements.
     #[error("elements {first} and {second} have the same corners; remove one of them, or export the mesh again")]
     Duplicate {
         /// Number of the first, as the file counts.
@@ -180,7 +185,7 @@ pub enum TetraError {
         /// Number of the second.
         second: u64,
     },
-    /// A mesh beyond any use.
+    /// Mesh with too many elements.
     #[error("there are more than {limit} nodes or tetrahedra; mesh with larger elements")]
     TooLarge {
         /// Largest number allowed.

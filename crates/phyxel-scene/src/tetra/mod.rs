@@ -1,23 +1,19 @@
-//! Bodies of tetrahedra: made from shapes, or read from files of other programs.
+//! Tetrahedral meshes, by isosurface stuffing of shapes or from the files of other meshers.
 //!
-//! [`fill`] cuts a lattice to the surface of any shape, [`read`] takes what a mesher has made. Both end in a
-//! [`TetraMesh`] that is sound (every element has a volume and the same orientation) and a [`Quality`] that says how
-//! good it is. Geometry only: nothing here knows of materials or bodies.
+//! [`fill`] stuffs any shape, [`read`] imports a file. Both return a sound [`TetraMesh`] (every element has a positive
+//! volume) and its [`TetraQuality`]. Geometry only: nothing here knows of materials or bodies.
 
+mod defects;
 mod error;
-mod fill;
-mod flaws;
-mod lattice;
+mod formats;
 mod quality;
-mod read;
-mod stencil;
-mod surface;
+mod stuffing;
 
+pub use defects::MeshDefects;
 pub use error::TetraError;
-pub use fill::{Filling, fill};
-pub use flaws::Flaws;
-pub use quality::Quality;
-pub use read::{Format, Reading, Source, read, read_bytes};
+pub use formats::{TetraFormat, TetraImport, TetraSource, read, read_bytes};
+pub use quality::TetraQuality;
+pub use stuffing::{TetraFill, fill};
 
 use crate::mesh::TriangleMesh;
 use glam::{DVec3, Vec3};
@@ -29,24 +25,24 @@ const GRAIN: usize = 4096;
 /// Corners of the four faces of an element, counter-clockwise seen from outside.
 const FACES: [[usize; 3]; 4] = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
 
-/// Tetrahedra over shared nodes.
+/// Indexed tetrahedral mesh.
 ///
 /// Seen from the fourth corner of an element, the first three run counter-clockwise: `(b-a) x (c-a) . (d-a) > 0`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TetraMesh {
     /// Nodes, m.
     pub positions: Vec<Vec3>,
-    /// Four indices into `positions` for each element.
+    /// Node indices of the elements.
     pub elements: Vec<[u32; 4]>,
 }
 
 impl TetraMesh {
-    /// The corners of an element, m, in the precision that sums over them need.
+    /// Corners of an element, m, in the precision that sums over them need.
     pub fn corners(&self, element: usize) -> [DVec3; 4] {
         self.elements[element].map(|index| self.positions[index as usize].as_dvec3())
     }
 
-    /// Volume of an element, negative when it is inside out, m3.
+    /// Signed volume of an element, negative when it is inverted, m3.
     pub fn element_volume(&self, element: usize) -> f64 {
         let [a, b, c, d] = self.corners(element);
         (b - a).cross(c - a).dot(d - a) / 6.0
@@ -67,7 +63,8 @@ impl TetraMesh {
         (sum / (6 * self.elements.len().max(1)) as f64) as Real
     }
 
-    /// The faces of a single element, as triangles that face outwards. Only nodes on the surface are kept, in order.
+    /// Boundary surface: the faces with one incident element, facing outwards. Keeps nodes on the surface
+    /// only, in order.
     pub fn boundary(&self) -> TriangleMesh {
         let mut faces: Vec<([u32; 3], [u32; 3])> = Vec::with_capacity(4 * self.elements.len());
         for element in &self.elements {
@@ -78,30 +75,28 @@ impl TetraMesh {
             }
         }
         parallel::sort_by_key(&mut faces, |face| *face);
-        let single = faces.chunk_by(|(a, _), (b, _)| a == b).filter(|alike| alike.len() == 1);
-        let triangles: Vec<[u32; 3]> = single.map(|alike| alike[0].1).collect();
-        let mut numbers = vec![u32::MAX; self.positions.len()];
-        triangles.iter().flatten().for_each(|node| numbers[*node as usize] = 0);
+        let boundary = faces.chunk_by(|(a, _), (b, _)| a == b).filter(|alike| alike.len() == 1);
+        let triangles: Vec<[u32; 3]> = boundary.map(|alike| alike[0].1).collect();
+        let mut renumbered = vec![u32::MAX; self.positions.len()];
+        triangles.iter().flatten().for_each(|node| renumbered[*node as usize] = 0);
         let mut positions = Vec::new();
-        for (number, position) in numbers.iter_mut().zip(&self.positions).filter(|(number, _)| **number == 0) {
+        for (number, position) in renumbered.iter_mut().zip(&self.positions).filter(|(number, _)| **number == 0) {
             *number = positions.len() as u32;
             positions.push(*position);
         }
-        let triangles = triangles.iter().map(|face| face.map(|node| numbers[node as usize])).collect();
+        let triangles = triangles.iter().map(|face| face.map(|node| renumbered[node as usize])).collect();
         TriangleMesh { positions, triangles }
     }
 
-    /// Swaps two corners of elements that are inside out; how many were.
-    fn turn_outwards(&mut self) -> usize {
-        let turned = parallel::map(self.elements.len(), GRAIN, |element| self.element_volume(element) < 0.0);
-        for (element, _) in self.elements.iter_mut().zip(&turned).filter(|(_, turned)| **turned) {
+    /// Reorients inverted elements by swapping two corners; returns their number.
+    fn orient_elements(&mut self) -> usize {
+        let inverted = parallel::map(self.elements.len(), GRAIN, |element| self.element_volume(element) < 0.0);
+        for (element, _) in self.elements.iter_mut().zip(&inverted).filter(|(_, inverted)| **inverted) {
             element.swap(2, 3);
         }
-        turned.iter().filter(|turned| **turned).count()
+        inverted.iter().filter(|inverted| **inverted).count()
     }
 }
 
 #[cfg(test)]
-mod models;
-#[cfg(test)]
-mod tests;
+mod scans;

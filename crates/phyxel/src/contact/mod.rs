@@ -1,86 +1,82 @@
-//! Contact: obstacles, friction, body against body. Changes velocities only.
+//! Contact between bodies and with obstacles: broad phase, narrow phase and impulse response. Changes
+//! velocities only.
 
-mod bounds;
-mod faces;
-mod meetings;
-mod obstacles;
-mod pairs;
-mod presses;
-mod solver;
-mod work;
+mod broad_phase;
+mod narrow_phase;
+mod response;
 
-pub(crate) use bounds::{BodyBounds, measure_bodies};
-pub(crate) use faces::{FaceTouch, find_face_touches};
-pub(crate) use meetings::fastest_approach;
-pub(crate) use obstacles::{FILM, NODE_RADIUS, Walls, fastest_obstacle, held_momentum, is_fluid, make_colliders};
-pub(crate) use pairs::{find_pairs, surface_of};
-pub(crate) use presses::{Press, find_presses};
+pub(crate) use broad_phase::bounds::{BodyBounds, compute_bounds};
+pub(crate) use broad_phase::sweep_and_prune::max_approach_speed;
+pub(crate) use narrow_phase::obstacles::{
+    ADHESION_RANGE, ContactContext, NODE_RADIUS, is_fluid, make_colliders, max_obstacle_speed,
+};
+pub(crate) use narrow_phase::sphere_sphere::{combine_surfaces, find_sphere_contacts};
+pub(crate) use narrow_phase::sphere_triangle::{SphereTriangleContact, find_sphere_triangle_contacts};
+pub(crate) use narrow_phase::vertex_tet::{VertexTetContact, find_vertex_tet_contacts};
+pub(crate) use response::obstacles::max_adhesion_impulse;
+pub(crate) use response::params::contact_params;
 
-use crate::Real;
 use crate::heat;
 use crate::scratch::Scratch;
 use crate::step::StepContext;
 use crate::world::World;
-use phyxel_laws::contact::Pace;
-use solver::Solver;
+use narrow_phase::{obstacles, sphere_sphere, sphere_triangle, vertex_tet};
+use response::jacobi::JacobiSolver;
+use response::obstacles::resolve_obstacles;
 
-/// Overlapping things are pushed apart at this many radii per second at most, so that a bad start does not
-/// turn into an explosion.
-const PUSH_RADII_PER_SECOND: Real = 20.0;
-
-/// How a contact of a particle of this radius is paced.
-pub(crate) fn pace(context: &StepContext, radius: Real) -> Pace {
-    Pace {
-        dt: context.dt,
-        // What gravity adds in two steps is rest, not impact.
-        resting: 2.0 * context.gravity.length() * context.dt,
-        push_limit: PUSH_RADII_PER_SECOND * radius,
-    }
-}
-
-/// Notes where particles are at obstacles that have a temperature.
-fn note_shores(world: &mut World, touches: &[obstacles::ObstacleTouch]) {
-    let at = touches.iter().filter(|touch| touch.is_close());
-    let shores = at.filter_map(|touch| {
-        let temperature = world.obstacles[touch.obstacle as usize].temperature?;
-        Some(heat::shore(world, touch.particle, touch.touch.normal, touch.obstacle, temperature))
+/// Records the contacts with obstacles of given temperature, for heat conduction.
+fn record_obstacle_heat_links(world: &mut World, contacts: &[obstacles::SphereObstacleContact]) {
+    let close = contacts.iter().filter(|contact| contact.is_within_adhesion_range());
+    let links = close.filter_map(|contact| {
+        let temperature = world.obstacles[contact.obstacle as usize].temperature?;
+        Some(heat::obstacle_heat_link(world, contact.particle, contact.point.normal, contact.obstacle, temperature))
     });
-    world.scratch.shores = shores.collect();
+    world.scratch.obstacle_heat_links = links.collect();
 }
 
-/// Changes velocities so that nothing moves into an obstacle or another body.
+/// Changes velocities so that no particle moves into an obstacle or another body.
 ///
-/// Every round computes all contacts from the same velocities and then changes them at once, so the result
-/// does not depend on any order; pairs exchange momentum, obstacles come last and are not entered.
+/// Jacobi iterations: each computes all impulses from the same velocities and then applies them together,
+/// so the result does not depend on any order. Pairs exchange momentum; obstacles come last and are never
+/// penetrated further.
 pub(crate) fn resolve_contacts(world: &mut World, context: &StepContext) {
-    let touches = obstacles::find_touches(world, context);
-    note_shores(world, &touches);
-    let Scratch { pairs, presses, faces, .. } = &world.scratch;
-    let is_alone = pairs.is_empty() && presses.is_empty() && faces.is_empty();
-    if touches.is_empty() && is_alone {
+    let at_obstacles = obstacles::find_obstacle_contacts(world, context);
+    record_obstacle_heat_links(world, &at_obstacles);
+    let Scratch { sphere_pairs, vertex_tet_contacts, sphere_triangle_contacts, .. } = &world.scratch;
+    let has_no_pairs = sphere_pairs.is_empty() && vertex_tet_contacts.is_empty() && sphere_triangle_contacts.is_empty();
+    if at_obstacles.is_empty() && has_no_pairs {
         return;
     }
-    let mut spheres = Solver::new(world, pairs.len(), |k| pairs::describe(world, pairs[k], context));
-    let mut nodes = Solver::new(world, presses.len(), |k| presses::describe(world, k, context));
-    let mut faces = Solver::new(world, faces.len(), |k| faces::describe(world, &faces[k], context)).by_mass();
-    // What touches obstacles alone is done in one go; what also touches other bodies takes part in every round.
-    let groups = touches.chunk_by(|a, b| a.particle == b.particle);
+    let mut sphere_sphere_solver = JacobiSolver::new(world, sphere_pairs.len(), |k| {
+        sphere_sphere::make_constraint(world, sphere_pairs[k], context)
+    });
+    let mut vertex_tet_solver =
+        JacobiSolver::new(world, vertex_tet_contacts.len(), |k| vertex_tet::make_constraint(world, k, context));
+    let mut sphere_triangle_solver = JacobiSolver::new(world, sphere_triangle_contacts.len(), |k| {
+        sphere_triangle::make_constraint(world, &sphere_triangle_contacts[k], context)
+    })
+    .with_mass_splitting();
+    // Particles that touch obstacles only are resolved once; those that also touch other bodies, in every
+    // iteration.
+    let groups = at_obstacles.chunk_by(|a, b| a.particle == b.particle);
     let (coupled, alone): (Vec<_>, Vec<_>) = groups.partition(|group| {
         let particle = group[0].particle;
-        spheres.touches(particle) || nodes.touches(particle) || faces.touches(particle)
+        sphere_sphere_solver.involves(particle)
+            || vertex_tet_solver.involves(particle)
+            || sphere_triangle_solver.involves(particle)
     });
-    obstacles::stop_at_obstacles(world, &alone, 1, context);
-    let rounds = if is_alone { 0 } else { world.settings.contact_rounds.max(1) };
-    for _ in 0..rounds {
-        spheres.exchange_momentum(world);
-        nodes.exchange_momentum(world);
-        faces.exchange_momentum(world);
-        obstacles::stop_at_obstacles(world, &coupled, rounds, context);
+    resolve_obstacles(world, &alone, 1, context);
+    let iterations = if has_no_pairs { 0 } else { world.settings.contact_iterations.max(1) };
+    for _ in 0..iterations {
+        sphere_sphere_solver.iterate(world);
+        vertex_tet_solver.iterate(world);
+        sphere_triangle_solver.iterate(world);
+        resolve_obstacles(world, &coupled, iterations, context);
     }
-    spheres.note_friction(world);
-    nodes.note_friction(world);
-    faces.note_friction(world);
+    sphere_sphere_solver.add_friction_heat(world);
+    vertex_tet_solver.add_friction_heat(world);
+    sphere_triangle_solver.add_friction_heat(world);
     for model in &mut world.models {
-        model.follow_contacts(&mut world.particles);
+        model.update_after_contacts(&mut world.particles);
     }
 }

@@ -1,92 +1,103 @@
-//! Ways for heat where things touch.
+//! Heat transfer across contacts: contact conductance in series with half particles.
 
 use super::network::Link;
 use crate::Real;
-use crate::contact::{FaceTouch, is_fluid};
+use crate::contact::{SphereTriangleContact, is_fluid};
 use crate::model::ModelKind;
-use crate::particles::Phase;
+use crate::store::Phase;
 use crate::world::World;
 use glam::Vec3;
 
-/// Heat passes while a gap is below this part of the radii.
-const NEAR: Real = 0.05;
-/// The same for fluids at faces, of the radius. They wet what they lie on: at obstacles, too, heat passes up to a quarter beyond where they lie.
-const WETTED: Real = 0.25;
+/// Largest gap with heat transfer, as a fraction of the radii.
+const MAX_GAP: Real = 0.05;
+/// Largest gap between fluids and faces, as a fraction of the radius. Fluids wet what they lie on; at
+/// obstacles, too, heat passes up to a quarter of the radius beyond.
+const MAX_FLUID_GAP: Real = 0.25;
 
-/// A way for heat between a particle and the obstacle it is at.
+/// Thermal link between a particle and an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shore {
+pub(crate) struct ObstacleHeatLink {
     pub particle: u32,
     pub obstacle: u32,
-    /// W/K.
+    /// Conductance, W/K.
     pub conductance: Real,
-    /// Of the obstacle, in the scene's scale.
+    /// Temperature of the obstacle, in the scene's scale.
     pub temperature: Real,
 }
 
-/// Ways for heat between things that touch.
+/// Links of all contacts between particles.
 pub(super) fn contact_links(world: &World) -> Vec<Link> {
     let particles = &world.particles;
     let touching: Vec<[u32; 2]> = world
         .scratch
-        .pairs
+        .sphere_pairs
         .iter()
         .map(|&(a, b)| [a, b])
         .filter(|&[a, b]| {
             let [i, j] = [a as usize, b as usize];
             let radii = particles.radius[i] + particles.radius[j];
             particles.position[i].distance_squared(particles.position[j])
-                < ((1.0 + NEAR) * radii) * ((1.0 + NEAR) * radii)
+                < ((1.0 + MAX_GAP) * radii) * ((1.0 + MAX_GAP) * radii)
         })
         .collect();
-    let mut links = press_links(world);
+    let mut links = vertex_tet_links(world);
     links.extend(world.tetra_model().into_iter().flat_map(|model| model.tie_links(world)));
-    links.extend(face_links(world));
-    let mut crowd = vec![0u32; if touching.is_empty() { 0 } else { particles.len() }];
-    touching.iter().flatten().for_each(|&i| crowd[i as usize] += 1);
+    links.extend(sphere_triangle_links(world));
+    let mut contact_counts = vec![0u32; if touching.is_empty() { 0 } else { particles.len() }];
+    touching.iter().flatten().for_each(|&i| contact_counts[i as usize] += 1);
     let link = |[a, b]: [u32; 2]| {
         let smaller = particles.radius[a as usize].min(particles.radius[b as usize]);
-        // The face of a particle is shared by all it touches.
-        let area = 4.0 * smaller * smaller / crowd[a as usize].max(crowd[b as usize]) as Real;
-        let [p, q] = [a, b].map(|i| through_face(world, i, area));
+        // The contacts of a particle share its face.
+        let area = 4.0 * smaller * smaller / contact_counts[a as usize].max(contact_counts[b as usize]) as Real;
+        let [r_a, r_b] = [a, b].map(|i| particle_resistance(world, i, area));
         let film = 1.0 / (world.settings.contact_conductance * area);
-        Link { particles: [a, b], conductance: 1.0 / (p + q + film) }
+        Link { nodes: [a, b], conductance: 1.0 / (r_a + r_b + film) }
     };
     links.extend(touching.into_iter().map(link).filter(|link| link.conductance > 0.0));
     links
 }
 
-/// Ways between nodes of tetrahedra and the faces that they touch, by the parts of their nodes. Nodes are on the face, and what a node shows
-/// of its surface is the area. Both sides have such nodes, so that each gives half.
-fn press_links(world: &World) -> Vec<Link> {
-    let film = world.settings.contact_conductance;
-    let presses = world.scratch.presses.iter();
-    let links = presses.flat_map(|press| {
-        let conductance = 0.5 * film * face_area(world, press.node, press.normal);
-        let way =
-            move |k: usize| Link { particles: [press.node, press.face[k]], conductance: conductance * press.parts[k] };
-        (0..3).map(way)
+/// Links of vertex-tetrahedron contacts: from each node to the three nodes of the face, weighted
+/// barycentrically.
+///
+/// Nodes lie on the surface, so the contact conductance over the nodal area is the only resistance. Nodes of
+/// both bodies have such contacts, so each counts half.
+fn vertex_tet_links(world: &World) -> Vec<Link> {
+    let h = world.settings.contact_conductance;
+    let contacts = world.scratch.vertex_tet_contacts.iter();
+    let links = contacts.flat_map(|contact| {
+        let conductance = 0.5 * h * contact_area(world, contact.node, contact.normal);
+        let link = move |k: usize| Link {
+            nodes: [contact.node, contact.face[k]],
+            conductance: conductance * contact.barycentric[k],
+        };
+        (0..3).map(link)
     });
     links.filter(|link| link.conductance > 0.0).collect()
 }
 
-/// Ways between particles of other models and the faces of tetrahedra that they touch, by the parts of their nodes.
-fn face_links(world: &World) -> Vec<Link> {
-    let radius = |touch: &FaceTouch| world.particles.radius[touch.particle as usize];
-    // As between two particles of this radius.
-    let near = |touch: &FaceTouch| if is_fluid(world, touch.particle as usize) { WETTED } else { 2.0 * NEAR };
-    let is_touching = |touch: &&FaceTouch| touch.gap < near(touch) * radius(touch);
-    let touching: Vec<&FaceTouch> = world.scratch.faces.iter().filter(is_touching).collect();
+/// Links of sphere-triangle contacts: from each particle to the three nodes of the face, weighted
+/// barycentrically.
+fn sphere_triangle_links(world: &World) -> Vec<Link> {
+    let radius = |contact: &SphereTriangleContact| world.particles.radius[contact.particle as usize];
+    // The gap between two particles of this radius.
+    let max_gap = |contact: &SphereTriangleContact| {
+        if is_fluid(world, contact.particle as usize) { MAX_FLUID_GAP } else { 2.0 * MAX_GAP }
+    };
+    let is_touching = |contact: &&SphereTriangleContact| contact.gap < max_gap(contact) * radius(contact);
+    let touching: Vec<&SphereTriangleContact> =
+        world.scratch.sphere_triangle_contacts.iter().filter(is_touching).collect();
     let mut links = Vec::new();
-    // A particle's touches with a body follow each other.
-    for own in touching.chunk_by(|a, b| a.particle == b.particle) {
-        for touch in own {
-            let area = 4.0 * radius(touch) * radius(touch) / own.len() as Real;
-            let film = if is_own_melt(world, touch) { 0.0 } else { 1.0 / (world.settings.contact_conductance * area) };
-            let conductance = 1.0 / (through_face(world, touch.particle, area) + film);
+    // Contacts of a particle with a body are consecutive.
+    for of_particle in touching.chunk_by(|a, b| a.particle == b.particle) {
+        for contact in of_particle {
+            let area = 4.0 * radius(contact) * radius(contact) / of_particle.len() as Real;
+            let film =
+                if is_own_melt(world, contact) { 0.0 } else { 1.0 / (world.settings.contact_conductance * area) };
+            let conductance = 1.0 / (particle_resistance(world, contact.particle, area) + film);
             links.extend((0..3).map(|k| Link {
-                particles: [touch.particle, touch.face[k]],
-                conductance: conductance * touch.parts[k],
+                nodes: [contact.particle, contact.face[k]],
+                conductance: conductance * contact.barycentric[k],
             }));
         }
     }
@@ -94,40 +105,47 @@ fn face_links(world: &World) -> Vec<Link> {
     links
 }
 
-/// Whether a fluid lies on the matter that it is the melt of: there is nothing between the two that heat would have to cross.
-fn is_own_melt(world: &World, touch: &FaceTouch) -> bool {
+/// Returns true if a fluid lies on the solid of its own material, without a contact resistance between the two.
+fn is_own_melt(world: &World, contact: &SphereTriangleContact) -> bool {
     let material = |particle: u32| world.bodies[world.particles.body[particle as usize].0 as usize].material;
-    is_fluid(world, touch.particle as usize) && material(touch.particle) == material(touch.face[0])
+    is_fluid(world, contact.particle as usize) && material(contact.particle) == material(contact.face[0])
 }
 
-/// Area with which a particle touches what is on the other side of a normal, m2.
-fn face_area(world: &World, particle: u32, normal: Vec3) -> Real {
+/// Contact area of a particle against a normal, m2.
+fn contact_area(world: &World, particle: u32, normal: Vec3) -> Real {
     let i = particle as usize;
     let is_node = world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Tetra;
     match world.tetra_model().filter(|_| is_node) {
-        Some(model) => model.area_against(&world.bodies, i, &world.particles.position, normal),
+        Some(model) => model.projected_area(&world.bodies, i, &world.particles.position, normal),
         None => 4.0 * world.particles.radius[i] * world.particles.radius[i],
     }
 }
 
-/// Resistance from the middle of a particle to its face, K/W. A body may be turned any way when it touches something,
-/// so that the mean of the conductivities along its axes counts. Particles of a lattice of springs lie on the face, and so do the
-/// nodes of tetrahedra.
-fn through_face(world: &World, particle: u32, area: Real) -> Real {
+/// Resistance between the centre of a particle and its face, K/W.
+///
+/// Takes the mean conductivity of the axes, as the body may have rotated. Solid particles of mass-spring
+/// lattices and nodes of tetrahedra lie on the face and have none.
+fn particle_resistance(world: &World, particle: u32, area: Real) -> Real {
     let i = particle as usize;
     let body = &world.bodies[world.particles.body[i].0 as usize];
-    let at_corners = matches!(body.model, ModelKind::Spring | ModelKind::Tetra);
-    if at_corners && world.particles.phase[i] == Phase::Solid {
+    let lies_on_face = matches!(body.model, ModelKind::MassSpring | ModelKind::Tetra);
+    if lies_on_face && world.particles.phase[i] == Phase::Solid {
         return 0.0;
     }
     let heat = &world.materials[body.material.0 as usize].heat;
     world.particles.radius[i] / (heat.mean_conductivity() * area)
 }
 
-/// The way for heat from an obstacle with a temperature into a particle at it, on the side that the normal leads to.
-pub(crate) fn shore(world: &World, particle: u32, normal: Vec3, obstacle: u32, temperature: Real) -> Shore {
-    let area = face_area(world, particle, normal);
+/// Link between an obstacle with a temperature and a particle on the side of the normal.
+pub(crate) fn obstacle_heat_link(
+    world: &World,
+    particle: u32,
+    normal: Vec3,
+    obstacle: u32,
+    temperature: Real,
+) -> ObstacleHeatLink {
+    let area = contact_area(world, particle, normal);
     let film = 1.0 / (world.settings.contact_conductance * area);
-    let conductance = 1.0 / (through_face(world, particle, area) + film);
-    Shore { particle, obstacle, conductance, temperature }
+    let conductance = 1.0 / (particle_resistance(world, particle, area) + film);
+    ObstacleHeatLink { particle, obstacle, conductance, temperature }
 }

@@ -1,101 +1,105 @@
-//! Steps longer than differences of temperature last: backward Euler, in rounds.
+//! Backward Euler: iterates branches of the enthalpy curves and tangents of radiation.
 
-use super::matter::Stand;
+use super::boundary::BoundaryConditions;
+use super::enthalpy_curve::Branch;
 use super::network::{GRAIN, Network};
-use super::places::Places;
-use super::sources::Sources;
-use super::{Flowed, all_inflows, changed};
+use super::thermal_nodes::ThermalNodes;
+use super::{HeatStep, advance_enthalpy, all_robin_terms};
 use crate::parallel;
 
-/// Most rounds in which particles that begin or end to melt within the step are found, and the tangent of radiation
-/// follows. Nearly always two or three are enough; a front of melting moves by about a particle in each, and heat is kept
-/// whatever the last one finds.
-const ROUNDS: usize = 64;
-/// Change of a temperature, relative to its height above absolute zero, at which the tangent of radiation is good. The
-/// error is of its square.
-const TANGENT: f64 = 1e-7;
+/// Largest number of iterations on branches and tangents.
+///
+/// Two or three nearly always suffice; a melting front moves by about one particle per iteration. Energy is
+/// conserved however many there are.
+const MAX_ITERATIONS: usize = 64;
+/// Relative change of an absolute temperature at which radiation counts as linearised well; the error is of
+/// second order.
+const TANGENT_TOLERANCE: f64 = 1e-7;
 
-/// What is being found: where a place stands on its curve of enthalpy at the end of the step decides its capacity, and how
-/// much radiation comes depends on its temperature there.
-struct Search<'a> {
-    places: &'a Places<'a>,
-    sources: &'a Sources,
+/// Iteration on the branch of each node at the end of the step, which decides its heat capacity, and on the
+/// temperature at which its radiation is linearised.
+struct BranchIteration<'a> {
+    nodes: &'a ThermalNodes<'a>,
+    boundary: &'a BoundaryConditions,
     dt: f64,
-    /// The temperature at which a place is held, if it is.
-    held: Vec<Option<f64>>,
-    stands: Vec<Stand>,
-    /// Temperatures that the last round found.
+    /// Prescribed temperature of each node, if any.
+    dirichlet: Vec<Option<f64>>,
+    branches: Vec<Branch>,
+    /// Temperatures of the last iteration.
     t: Vec<f64>,
-    /// Temperatures at which the tangents of radiation touch.
-    tangent: Vec<f64>,
+    /// Temperatures at which radiation is linearised.
+    linearised_at: Vec<f64>,
 }
 
-/// What flows in a step of any length, from temperatures `t`.
-pub(super) fn flow_implicitly(
-    places: &Places,
+/// Computes an implicit step of any length from temperatures `t`.
+pub(super) fn step_implicitly(
+    nodes: &ThermalNodes,
     network: &mut Network,
-    sources: &Sources,
+    boundary: &BoundaryConditions,
     t: Vec<f64>,
     dt: f64,
-) -> Flowed {
-    let mut search = Search::new(places, sources, t, dt);
-    for _ in 1..ROUNDS {
-        let flowed = search.solve(network);
-        if search.is_done(&flowed) {
-            return flowed;
+) -> HeatStep {
+    let mut iteration = BranchIteration::new(nodes, boundary, t, dt);
+    for _ in 1..MAX_ITERATIONS {
+        let step = iteration.solve(network);
+        if iteration.is_converged(&step) {
+            return step;
         }
-        search.go_on(&flowed);
+        iteration.update(&step);
     }
-    search.solve(network)
+    iteration.solve(network)
 }
 
-impl<'a> Search<'a> {
-    fn new(places: &'a Places<'a>, sources: &'a Sources, t: Vec<f64>, dt: f64) -> Self {
-        let stands = parallel::map(places.len(), GRAIN, |i| places.matter(i).stand(places.enthalpy(i)));
-        let mut held = vec![None; places.len()];
-        sources.held.iter().for_each(|&(place, temperature)| held[place as usize] = Some(temperature));
-        // The tangent at the larger of both temperatures is below the law on the whole way, so that what is found in
-        // the first round is not too low and the next ones come down to the right one.
-        let mut tangent = t.clone();
-        for radiator in &sources.radiators {
-            let touch = &mut tangent[radiator.place as usize];
-            *touch = touch.max(radiator.ambient);
+impl<'a> BranchIteration<'a> {
+    fn new(nodes: &'a ThermalNodes<'a>, boundary: &'a BoundaryConditions, t: Vec<f64>, dt: f64) -> Self {
+        let branches = parallel::map(nodes.len(), GRAIN, |i| nodes.curve(i).branch(nodes.enthalpy(i)));
+        let mut dirichlet = vec![None; nodes.len()];
+        boundary.dirichlet.iter().for_each(|&(node, temperature)| dirichlet[node as usize] = Some(temperature));
+        // The tangent at the larger of both temperatures lies below the law in between, so the first iterate
+        // is not too low and the following ones converge from above.
+        let mut linearised_at = t.clone();
+        for radiator in &boundary.radiators {
+            let temperature = &mut linearised_at[radiator.node as usize];
+            *temperature = temperature.max(radiator.ambient);
         }
-        Self { places, sources, dt, held, stands, t, tangent }
+        Self { nodes, boundary, dt, dirichlet, branches, t, linearised_at }
     }
 
-    /// Temperatures at the end of the step, if all stand where they are thought to stand, and what flows at them.
-    fn solve(&mut self, network: &mut Network) -> Flowed {
-        let places = self.places;
-        network.set_inflows(all_inflows(self.sources, &self.tangent));
-        let line = parallel::map(places.len(), GRAIN, |i| match self.held[i] {
+    /// Solves for the temperatures at the end of the step on the present branches and evaluates the fluxes.
+    fn solve(&mut self, network: &mut Network) -> HeatStep {
+        let nodes = self.nodes;
+        network.set_robin_terms(all_robin_terms(self.boundary, &self.linearised_at));
+        let linear = parallel::map(nodes.len(), GRAIN, |i| match self.dirichlet[i] {
             Some(temperature) => (temperature, f64::INFINITY),
             None => {
-                let (matter, stand) = (places.matter(i), self.stands[i]);
-                (matter.straight(stand, places.enthalpy(i)), places.mass(i) * matter.capacity(stand))
+                let (curve, branch) = (nodes.curve(i), self.branches[i]);
+                (curve.temperature_on(branch, nodes.enthalpy(i)), nodes.mass(i) * curve.capacity(branch))
             }
         });
-        let (start, capacity): (Vec<f64>, Vec<f64>) = line.into_iter().unzip();
-        // What keeps its temperature has it from the start; others are looked for from where they were last found.
-        let guess = parallel::map(places.len(), GRAIN, |i| if capacity[i].is_finite() { self.t[i] } else { start[i] });
-        self.t = network.later(&start, guess, &capacity, self.dt);
-        changed(places, network, &self.t, self.dt)
+        let (start, capacity): (Vec<f64>, Vec<f64>) = linear.into_iter().unzip();
+        // Nodes of infinite capacity start at their temperature, others at their last iterate.
+        let guess = parallel::map(nodes.len(), GRAIN, |i| if capacity[i].is_finite() { self.t[i] } else { start[i] });
+        self.t = network.solve_backward_euler(&start, guess, &capacity, self.dt);
+        advance_enthalpy(nodes, network, &self.t, self.dt)
     }
 
-    fn is_done(&self, flowed: &Flowed) -> bool {
-        let stays =
-            |i: usize| self.held[i].is_some() || self.places.matter(i).stand(flowed.enthalpy[i]) == self.stands[i];
-        let stay = parallel::map_ranges(self.places.len(), GRAIN, |mut range| range.all(stays));
-        !stay.contains(&false)
-            && self.sources.radiators.iter().all(|radiator| {
-                let i = radiator.place as usize;
-                (self.t[i] - self.tangent[i]).abs() <= TANGENT * (self.t[i] - radiator.zero).abs()
+    /// Returns true if `step` stays on the assumed branches and radiation is linearised well.
+    fn is_converged(&self, step: &HeatStep) -> bool {
+        let is_same_branch =
+            |i: usize| self.dirichlet[i].is_some() || self.nodes.curve(i).branch(step.enthalpy[i]) == self.branches[i];
+        let are_same = parallel::map_ranges(self.nodes.len(), GRAIN, |mut range| range.all(is_same_branch));
+        !are_same.contains(&false)
+            && self.boundary.radiators.iter().all(|radiator| {
+                let i = radiator.node as usize;
+                (self.t[i] - self.linearised_at[i]).abs()
+                    <= TANGENT_TOLERANCE * (self.t[i] - radiator.absolute_zero).abs()
             })
     }
 
-    fn go_on(&mut self, flowed: &Flowed) {
-        let places = self.places;
-        self.stands = parallel::map(places.len(), GRAIN, |i| places.matter(i).stand(flowed.enthalpy[i]));
-        self.tangent.clone_from(&self.t);
+    /// Takes branches and tangents from the last solution.
+    fn update(&mut self, step: &HeatStep) {
+        let nodes = self.nodes;
+        self.branches = parallel::map(nodes.len(), GRAIN, |i| nodes.curve(i).branch(step.enthalpy[i]));
+        self.linearised_at.clone_from(&self.t);
     }
 }

@@ -1,218 +1,229 @@
-//! Heat: how it flows between particles, across contacts, to and from obstacles, and from outside.
+//! Heat transfer by the enthalpy method: conduction in bodies and across contacts, and thermal boundary
+//! conditions.
 //!
-//! The state is the enthalpy of every particle, and the temperature of obstacles that have a heat capacity. A step
-//! finds temperatures at its end, computes what flows between them and changes enthalpies by just that, both ways:
-//! heat is neither made nor lost, whatever the accuracy of the temperatures.
+//! The state is the enthalpy of every particle, and the temperature of every obstacle with a heat capacity. A
+//! step solves for the temperatures at its end, evaluates the fluxes between them and adds each flux to one
+//! node and subtracts it from the other. So energy is conserved to rounding, whatever the accuracy of the
+//! temperatures.
 
+mod boundary;
 mod contact;
+mod dissipation;
+mod enthalpy_curve;
 mod implicit;
-mod matter;
 mod network;
-mod places;
 mod radiation;
-mod rest;
-mod sources;
+mod rest_conduction;
 #[cfg(test)]
 mod tests;
-mod work;
+mod thermal_nodes;
 
-pub(crate) use contact::{Shore, shore};
+pub(crate) use boundary::Face;
+pub(crate) use contact::{ObstacleHeatLink, obstacle_heat_link};
+pub(crate) use dissipation::apply_dissipation;
 pub(crate) use network::Link;
-pub(crate) use rest::ways_at_rest;
-pub(crate) use sources::Face;
-pub(crate) use work::take_up_work;
+pub(crate) use rest_conduction::rest_conduction;
 
 use crate::error::StepError;
 use crate::parallel;
 use crate::step::StepContext;
 use crate::world::World;
+use boundary::{BoundaryConditions, HeatingTarget, find_targets};
 use contact::contact_links;
-use implicit::flow_implicitly;
-use network::{GRAIN, Inflow, Inner, Network};
-use places::Places;
-use sources::{Aim, Sources, aim_all};
+use implicit::step_implicitly;
+use network::{FixedLinks, GRAIN, Network, RobinTerm};
 use std::sync::Arc;
+use thermal_nodes::ThermalNodes;
 
-/// Part of the explicit limit up to which a step needs no system of equations.
-const EXPLICIT: f64 = 0.25;
+/// Fraction of the explicit stability limit up to which a step is explicit.
+const EXPLICIT_FRACTION: f64 = 0.25;
 
-/// What heat needs to know of the bodies of a model. Models keep it until it changes and then make a new one; the old
-/// one is never changed, so that it is known by its place in memory.
+/// Conduction graph of a model: conductances between its particles, and the faces that they expose.
+///
+/// A model builds a new graph when its conduction changes and never mutates an old one, so that caches compare
+/// addresses.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ways {
-    /// Between particles of one body.
+pub(crate) struct ConductionGraph {
+    /// Conductances between particles of one body.
     pub links: Vec<Link>,
-    /// What particles expose, one for each direction in which a particle does. The model decides which of its particles
-    /// have faces: what is not solid has none unless the model says so.
+    /// Exposed faces, one for each particle and direction. The model decides which of its particles have
+    /// faces; those that are not solid have none by default.
     pub faces: Vec<Face>,
 }
 
-/// What stays the same from step to step until a model or a heating changes.
+/// Part of the thermal network that is kept until a model or a heating changes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layout {
-    made_of: Vec<Arc<Ways>>,
-    inner: Inner,
-    /// Largest sum of conductances over heat capacity of a particle, 1/s.
-    limit: f64,
-    aims: Vec<Aim>,
+pub(crate) struct NetworkCache {
+    graphs: Vec<Arc<ConductionGraph>>,
+    fixed_links: FixedLinks,
+    /// Largest sum of conductances of a particle over its heat capacity, 1/s.
+    max_rate: f64,
+    targets: Vec<HeatingTarget>,
 }
 
-impl Layout {
-    fn new(world: &World, made_of: Vec<Arc<Ways>>) -> Self {
-        let links = made_of.iter().flat_map(|ways| &ways.links);
-        let inner = Inner::new(world.particles.len(), links);
-        let places = Places::new(world);
-        let rates = parallel::map_ranges(inner.len(), GRAIN, |range| {
-            range.map(|i| inner.total(i) / places.capacity(i)).fold(0.0, f64::max)
+impl NetworkCache {
+    fn new(world: &World, graphs: Vec<Arc<ConductionGraph>>) -> Self {
+        let links = graphs.iter().flat_map(|graph| &graph.links);
+        let fixed_links = FixedLinks::new(world.particles.len(), links);
+        let nodes = ThermalNodes::new(world);
+        let rates = parallel::map_ranges(fixed_links.len(), GRAIN, |range| {
+            range.map(|i| fixed_links.conductance_sum(i) / nodes.heat_capacity(i)).fold(0.0, f64::max)
         });
-        let limit = rates.into_iter().fold(0.0, f64::max);
-        let aims = aim_all(world, &made_of);
-        Self { made_of, inner, limit, aims }
+        let max_rate = rates.into_iter().fold(0.0, f64::max);
+        let targets = find_targets(world, &graphs);
+        Self { graphs, fixed_links, max_rate, targets }
     }
 
-    fn is_made_of(&self, world: &World, ways: &[Arc<Ways>]) -> bool {
-        self.inner.len() == world.particles.len()
-            && self.aims.len() == world.heatings.len()
-            && self.made_of.len() == ways.len()
-            && self.made_of.iter().zip(ways).all(|(mine, theirs)| Arc::ptr_eq(mine, theirs))
+    fn is_current(&self, world: &World, graphs: &[Arc<ConductionGraph>]) -> bool {
+        self.fixed_links.len() == world.particles.len()
+            && self.targets.len() == world.heatings.len()
+            && self.graphs.len() == graphs.len()
+            && self.graphs.iter().zip(graphs).all(|(mine, theirs)| Arc::ptr_eq(mine, theirs))
     }
 }
 
-/// Lets heat flow for a step; whether any did. On error nothing has changed.
+/// Advances enthalpies by a step. Returns true if any changed; leaves the world as it was on error.
 pub(crate) fn conduct_heat(world: &mut World, context: &StepContext) -> Result<bool, StepError> {
-    let shores = std::mem::take(&mut world.scratch.shores);
+    let obstacle_links = std::mem::take(&mut world.scratch.obstacle_heat_links);
     let t = temperatures(world);
-    if world.heatings.is_empty() && is_even(&t, world.particles.len(), &shores) {
+    if world.heatings.is_empty() && is_isothermal(&t, world.particles.len(), &obstacle_links) {
         return Ok(false);
     }
-    prepare_layout(world);
-    let layout = std::mem::take(&mut world.scratch.heat);
-    let flowed = flow(world, &layout, &shores, t, context);
-    world.scratch.heat = layout;
-    let Some(Flowed { enthalpy, came }) = flowed else { return Ok(false) };
-    check(world, &enthalpy, context)?;
-    keep(world, enthalpy);
-    world.heat_in += came;
+    prepare_network(world);
+    let cache = std::mem::take(&mut world.scratch.heat_network);
+    let step = step_heat(world, &cache, &obstacle_links, t, context);
+    world.scratch.heat_network = cache;
+    let Some(HeatStep { enthalpy, heat_in }) = step else { return Ok(false) };
+    check_temperatures(world, &enthalpy, context)?;
+    store(world, enthalpy);
+    world.heat_in += heat_in;
     Ok(true)
 }
 
-/// Temperatures of all places, in the scene's scale.
+/// Temperatures of all nodes, in the scene's scale.
 fn temperatures(world: &World) -> Vec<f64> {
-    let places = Places::new(world);
-    parallel::map(places.len(), GRAIN, |i| places.matter(i).temperature(places.enthalpy(i)))
+    let nodes = ThermalNodes::new(world);
+    parallel::map(nodes.len(), GRAIN, |i| nodes.curve(i).temperature(nodes.enthalpy(i)))
 }
 
-/// Finds enthalpies whose temperature is no number of the engine, and names the first.
-fn check(world: &World, enthalpy: &[f64], context: &StepContext) -> Result<(), StepError> {
-    let places = Places::new(world);
-    let most = f64::from(crate::Real::MAX) * places.least_specific();
-    let is_bad = |i: &usize| enthalpy[*i].is_nan() || enthalpy[*i].abs() > most;
-    let found = parallel::map_ranges(world.particles.len(), GRAIN, |mut range| range.find(|i| is_bad(i)));
-    let Some(i) = found.into_iter().flatten().next() else { return Ok(()) };
+/// Returns an error that names the first particle whose temperature is NaN or beyond the range of `Real`.
+fn check_temperatures(world: &World, enthalpy: &[f64], context: &StepContext) -> Result<(), StepError> {
+    let nodes = ThermalNodes::new(world);
+    let limit = f64::from(crate::Real::MAX) * nodes.min_specific_heat();
+    let is_invalid = |i: &usize| enthalpy[*i].is_nan() || enthalpy[*i].abs() > limit;
+    let first_invalid = parallel::map_ranges(world.particles.len(), GRAIN, |mut range| range.find(|i| is_invalid(i)));
+    let Some(i) = first_invalid.into_iter().flatten().next() else { return Ok(()) };
     let body = &world.bodies[world.particles.body[i].0 as usize];
-    Err(StepError::TooHot {
+    Err(StepError::TemperatureNotFinite {
         body: body.name.clone(),
         particle: i as u32 - body.particles.start,
-        value: places.matter(i).temperature(enthalpy[i]).to_string(),
+        value: nodes.curve(i).temperature(enthalpy[i]).to_string(),
         time: context.time,
     })
 }
 
-fn prepare_layout(world: &mut World) {
+fn prepare_network(world: &mut World) {
     for model in &mut world.models {
-        model.find_ways(&world.bodies, &world.materials, &world.particles);
+        model.update_conduction(&world.bodies, &world.materials, &world.particles);
     }
-    let ways: Vec<Arc<Ways>> = world.models.iter().filter_map(|model| model.ways()).cloned().collect();
-    if !world.scratch.heat.is_made_of(world, &ways) {
-        world.scratch.heat = Layout::new(world, ways);
+    let graphs: Vec<Arc<ConductionGraph>> =
+        world.models.iter().filter_map(|model| model.conduction()).cloned().collect();
+    if !world.scratch.heat_network.is_current(world, &graphs) {
+        world.scratch.heat_network = NetworkCache::new(world, graphs);
     }
 }
 
-/// Enthalpies of all places after a step, J/kg, and heat that came from outside in it, J.
-struct Flowed {
+/// Enthalpies of all nodes after a step, J/kg, and the heat that entered through boundary conditions, J.
+struct HeatStep {
     enthalpy: Vec<f64>,
-    came: f64,
+    heat_in: f64,
 }
 
-/// Writes what flowed into the world.
-fn keep(world: &mut World, mut enthalpy: Vec<f64>) {
-    let warmth = enthalpy.split_off(world.particles.len());
+/// Writes enthalpies and obstacle temperatures to the world.
+fn store(world: &mut World, mut enthalpy: Vec<f64>) {
+    let obstacle_temperatures = enthalpy.split_off(world.particles.len());
     world.particles.enthalpy = enthalpy;
-    let capable = (0..world.obstacles.len()).filter(|&i| world.obstacles[i].heat_capacity.is_some());
-    for (number, t) in capable.collect::<Vec<_>>().into_iter().zip(warmth) {
-        world.obstacle_warmth[number] = t;
-        world.obstacles[number].temperature = Some(t as crate::Real);
+    let with_capacity = (0..world.obstacles.len()).filter(|&i| world.obstacles[i].heat_capacity.is_some());
+    for (i, t) in with_capacity.collect::<Vec<_>>().into_iter().zip(obstacle_temperatures) {
+        world.obstacle_temperature[i] = t;
+        world.obstacles[i].temperature = Some(t as crate::Real);
     }
 }
 
-/// What flows in a step; nothing where there is no difference of temperature and nothing comes from outside.
-fn flow(world: &World, layout: &Layout, shores: &[Shore], mut t: Vec<f64>, context: &StepContext) -> Option<Flowed> {
-    let places = Places::new(world);
-    let mut sources = Sources::of(world, &layout.aims, context);
-    if sources.is_idle() && is_even(&t, world.particles.len(), shores) {
+/// Computes a step; `None` if the world is isothermal and has no boundary conditions.
+fn step_heat(
+    world: &World,
+    cache: &NetworkCache,
+    obstacle_links: &[ObstacleHeatLink],
+    mut t: Vec<f64>,
+    context: &StepContext,
+) -> Option<HeatStep> {
+    let nodes = ThermalNodes::new(world);
+    let mut boundary = BoundaryConditions::new(world, &cache.targets, context);
+    if boundary.is_empty() && is_isothermal(&t, world.particles.len(), obstacle_links) {
         return None;
     }
     let mut links = contact_links(world);
-    for shore in shores {
-        let (conductance, temperature) = (f64::from(shore.conductance), f64::from(shore.temperature));
-        match places.of_obstacle(shore.obstacle) {
-            Some(place) => {
-                links.push(Link { particles: [shore.particle, place], conductance: shore.conductance });
+    for link in obstacle_links {
+        let (conductance, temperature) = (f64::from(link.conductance), f64::from(link.temperature));
+        match nodes.obstacle_node(link.obstacle) {
+            Some(node) => {
+                links.push(Link { nodes: [link.particle, node], conductance: link.conductance });
             }
             None => {
-                sources.inflows.push(Inflow { place: shore.particle, conductance, supply: conductance * temperature })
+                boundary.robin.push(RobinTerm { node: link.particle, conductance, source: conductance * temperature })
             }
         }
     }
-    sources.held.iter().for_each(|&(place, held)| t[place as usize] = held);
-    let mut network = Network::new(&layout.inner, places.len(), &links);
-    network.set_inflows(all_inflows(&sources, &t));
+    boundary.dirichlet.iter().for_each(|&(node, temperature)| t[node as usize] = temperature);
+    let mut network = Network::new(&cache.fixed_links, nodes.len(), &links);
+    network.set_robin_terms(all_robin_terms(&boundary, &t));
     let dt = f64::from(context.dt);
-    let touched = network.touched_totals();
-    let touched = touched.iter().map(|&(i, total)| total / places.capacity(i)).fold(0.0, f64::max);
-    let mut flowed = if dt * layout.limit.max(touched) < EXPLICIT {
-        changed(&places, &network, &t, dt)
+    let sums = network.contact_conductance_sums();
+    let contact_rate = sums.iter().map(|&(i, sum)| sum / nodes.heat_capacity(i)).fold(0.0, f64::max);
+    let mut step = if dt * cache.max_rate.max(contact_rate) < EXPLICIT_FRACTION {
+        advance_enthalpy(&nodes, &network, &t, dt)
     } else {
-        flow_implicitly(&places, &mut network, &sources, t, dt)
+        step_implicitly(&nodes, &mut network, &boundary, t, dt)
     };
-    hold(&places, &sources, &mut flowed);
-    Some(flowed)
+    impose_dirichlet(&nodes, &boundary, &mut step);
+    Some(step)
 }
 
-/// Whether all particles, and the obstacles they touch, have one temperature.
-fn is_even(t: &[f64], particles: usize, shores: &[Shore]) -> bool {
+/// Returns true if all particles, and the obstacles they touch, have one temperature.
+fn is_isothermal(t: &[f64], particles: usize, obstacle_links: &[ObstacleHeatLink]) -> bool {
     let Some(first) = t[..particles].first().map(|t| *t as crate::Real) else { return true };
-    let parts = parallel::map_ranges(particles, GRAIN, |mut range| range.all(|i| t[i] as crate::Real == first));
-    !parts.contains(&false) && shores.iter().all(|shore| shore.temperature == first)
+    let chunks = parallel::map_ranges(particles, GRAIN, |mut range| range.all(|i| t[i] as crate::Real == first));
+    !chunks.contains(&false) && obstacle_links.iter().all(|link| link.temperature == first)
 }
 
-/// Everything that comes from outside, radiation by its tangent at temperatures `t`.
-fn all_inflows(sources: &Sources, t: &[f64]) -> Vec<Inflow> {
-    let radiation = sources.radiators.iter().map(|radiator| radiator.near(t[radiator.place as usize]));
-    sources.inflows.iter().copied().chain(radiation).collect()
+/// All Robin terms, with radiation linearised at the temperatures `t`.
+fn all_robin_terms(boundary: &BoundaryConditions, t: &[f64]) -> Vec<RobinTerm> {
+    let radiation = boundary.radiators.iter().map(|radiator| radiator.linearise(t[radiator.node as usize]));
+    boundary.robin.iter().copied().chain(radiation).collect()
 }
 
-/// Enthalpies after what flows at temperatures `t` has flowed for `dt`.
-fn changed(places: &Places, network: &Network, t: &[f64], dt: f64) -> Flowed {
-    let mut enthalpy = vec![0.0; places.len()];
-    let came = parallel::map_chunks(&mut enthalpy, GRAIN, |first, out| {
-        let came = network.flows(first..first + out.len(), t, out);
+/// Advances enthalpies by `dt` with the fluxes at temperatures `t`.
+fn advance_enthalpy(nodes: &ThermalNodes, network: &Network, t: &[f64], dt: f64) -> HeatStep {
+    let mut enthalpy = vec![0.0; nodes.len()];
+    let boundary_heat = parallel::map_chunks(&mut enthalpy, GRAIN, |first, out| {
+        let boundary_flow = network.heat_flow(first..first + out.len(), t, out);
         for (i, out) in (first..).zip(out) {
-            *out = places.enthalpy(i) + dt * *out / places.mass(i);
+            *out = nodes.enthalpy(i) + dt * *out / nodes.mass(i);
         }
-        dt * came
+        dt * boundary_flow
     });
-    Flowed { enthalpy, came: came.iter().sum() }
+    HeatStep { enthalpy, heat_in: boundary_heat.iter().sum() }
 }
 
-/// Puts held places at their temperature; what that takes, beside what flowed in, comes from outside.
-fn hold(places: &Places, sources: &Sources, flowed: &mut Flowed) {
-    for &(place, temperature) in &sources.held {
-        let i = place as usize;
-        let body = &places.world.bodies[places.world.particles.body[i].0 as usize];
-        let heat = &places.world.materials[body.material.0 as usize].heat;
+/// Sets Dirichlet nodes to their temperatures and counts the reaction heat as heat from outside.
+fn impose_dirichlet(nodes: &ThermalNodes, boundary: &BoundaryConditions, step: &mut HeatStep) {
+    for &(node, temperature) in &boundary.dirichlet {
+        let i = node as usize;
+        let body = &nodes.world.bodies[nodes.world.particles.body[i].0 as usize];
+        let heat = &nodes.world.materials[body.material.0 as usize].heat;
         let enthalpy = heat.enthalpy(temperature as crate::Real);
-        flowed.came += places.mass(i) * (enthalpy - flowed.enthalpy[i]);
-        flowed.enthalpy[i] = enthalpy;
+        step.heat_in += nodes.mass(i) * (enthalpy - step.enthalpy[i]);
+        step.enthalpy[i] = enthalpy;
     }
 }

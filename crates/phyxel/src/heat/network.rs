@@ -1,219 +1,227 @@
-//! Ways for heat between places that have a temperature, and temperatures after a step.
+//! Thermal network: conductances between thermal nodes, and the backward Euler step by preconditioned
+//! conjugate gradients.
 //!
-//! Places are numbered: first the particles of the world, then the obstacles that have a heat capacity. Ways inside
-//! bodies stay the same until a model changes them and are laid out once; everything else is new in every step and
-//! touches few places.
+//! Nodes are the particles of the world, then the obstacles with a heat capacity. Links inside bodies are
+//! fixed until a model changes them and are assembled once; contact links and boundary conditions change in
+//! every step and concern few nodes.
 
 use crate::Real;
 use crate::parallel;
 use std::ops::Range;
 
-/// A way for heat between two places.
+/// Thermal link between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Link {
-    pub particles: [u32; 2],
-    /// W/K.
+    pub nodes: [u32; 2],
+    /// Conductance, W/K.
     pub conductance: Real,
 }
 
-/// Heat that comes into a place from outside: `supply - conductance T`.
+/// Robin boundary term of a node: heat flow `source - conductance T` into it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Inflow {
-    pub place: u32,
-    /// W/K.
+pub(crate) struct RobinTerm {
+    pub node: u32,
+    /// Conductance, W/K.
     pub conductance: f64,
-    /// W.
-    pub supply: f64,
+    /// Source, W.
+    pub source: f64,
 }
 
-/// Places per task.
+/// Nodes per task.
 pub(crate) const GRAIN: usize = 4096;
-/// Residual at which temperatures count as found, relative to the start. Heat is conserved whatever it is.
+/// Relative residual norm of convergence. Energy is conserved whatever it is.
 const TOLERANCE: f64 = 1e-9;
-/// Most rounds of conjugate gradients.
-const ROUNDS: usize = 500;
+/// Largest number of iterations of conjugate gradients.
+const MAX_ITERATIONS: usize = 500;
 
-/// Ways inside bodies, by particle.
+/// Links inside bodies in compressed rows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Inner {
-    /// First entry of each particle in `ways`.
+pub(crate) struct FixedLinks {
+    /// First entry of each particle.
     start: Vec<u32>,
-    /// The other particle, and W/K.
-    ways: Vec<(u32, Real)>,
-    /// Sum of the conductances of each particle, W/K.
-    total: Vec<f64>,
+    /// The other particle and the conductance, W/K.
+    entries: Vec<(u32, Real)>,
+    /// Sum of conductances of each particle, W/K.
+    sums: Vec<f64>,
 }
 
-impl Inner {
+impl FixedLinks {
     pub fn new<'a>(count: usize, links: impl Iterator<Item = &'a Link> + Clone) -> Self {
         let mut start = vec![0u32; count + 1];
         for link in links.clone() {
-            link.particles.iter().for_each(|&i| start[i as usize + 1] += 1);
+            link.nodes.iter().for_each(|&i| start[i as usize + 1] += 1);
         }
         (0..count).for_each(|i| start[i + 1] += start[i]);
         let mut next = start.clone();
-        let mut ways = vec![(0, 0.0); start[count] as usize];
-        for Link { particles: [a, b], conductance } in links {
+        let mut entries = vec![(0, 0.0); start[count] as usize];
+        for Link { nodes: [a, b], conductance } in links {
             for (from, to) in [(*a, *b), (*b, *a)] {
-                let place = &mut next[from as usize];
-                ways[*place as usize] = (to, *conductance);
-                *place += 1;
+                let entry = &mut next[from as usize];
+                entries[*entry as usize] = (to, *conductance);
+                *entry += 1;
             }
         }
-        let of = |i: usize| &ways[start[i] as usize..start[i + 1] as usize];
-        let total = parallel::map(count, GRAIN, |i| of(i).iter().map(|(_, g)| f64::from(*g)).sum());
-        Self { start, ways, total }
+        let row = |i: usize| &entries[start[i] as usize..start[i + 1] as usize];
+        let sums = parallel::map(count, GRAIN, |i| row(i).iter().map(|(_, g)| f64::from(*g)).sum());
+        Self { start, entries, sums }
     }
 
     /// Number of particles.
     pub fn len(&self) -> usize {
-        self.total.len()
+        self.sums.len()
     }
 
-    /// Sum of the conductances of a place, W/K.
-    pub fn total(&self, place: usize) -> f64 {
-        self.total.get(place).copied().unwrap_or(0.0)
+    /// Sum of conductances of a node, W/K.
+    pub fn conductance_sum(&self, node: usize) -> f64 {
+        self.sums.get(node).copied().unwrap_or(0.0)
     }
 
-    /// `sum g (x_j - x_i)` for a range of places.
-    fn differences(&self, range: Range<usize>, x: &[f64], out: &mut [f64]) {
+    /// Graph Laplacian `sum_j g_ij (x_j - x_i)` of a range of nodes.
+    fn laplacian(&self, range: Range<usize>, x: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let particles = range.start.min(self.len())..range.end.min(self.len());
         let bounds = self.start[particles.start..particles.end + 1].windows(2);
-        for ((out, bounds), own) in out.iter_mut().zip(bounds).zip(&x[particles]) {
-            let ways = &self.ways[bounds[0] as usize..bounds[1] as usize];
-            *out = ways.iter().map(|&(other, g)| f64::from(g) * (x[other as usize] - own)).sum();
+        for ((out, bounds), x_i) in out.iter_mut().zip(bounds).zip(&x[particles]) {
+            let entries = &self.entries[bounds[0] as usize..bounds[1] as usize];
+            *out = entries.iter().map(|&(other, g)| f64::from(g) * (x[other as usize] - x_i)).sum();
         }
     }
 }
 
-/// All ways of a step.
+/// Thermal network of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Network<'a> {
-    inner: &'a Inner,
+    fixed: &'a FixedLinks,
     count: usize,
-    /// Both directions of the ways that are new in this step: from, to, W/K; sorted by the first.
-    outer: Vec<(u32, u32, Real)>,
-    /// Sorted by place.
-    inflows: Vec<Inflow>,
+    /// Both directions of the contact links: from, to, W/K; sorted by the first node.
+    contact_links: Vec<(u32, u32, Real)>,
+    /// Robin terms, sorted by node.
+    robin: Vec<RobinTerm>,
 }
 
 impl<'a> Network<'a> {
-    /// Ways between `count` places; the first of them are those of `inner`.
-    pub fn new(inner: &'a Inner, count: usize, links: &[Link]) -> Self {
+    /// Network of `count` nodes, the first of which are those of `fixed`.
+    pub fn new(fixed: &'a FixedLinks, count: usize, links: &[Link]) -> Self {
         let both = links.iter().flat_map(|link| {
-            let [a, b] = link.particles;
+            let [a, b] = link.nodes;
             [(a, b, link.conductance), (b, a, link.conductance)]
         });
-        let mut outer: Vec<(u32, u32, Real)> = both.collect();
-        outer.sort_by_key(|way| way.0);
-        Self { inner, count, outer, inflows: Vec::new() }
+        let mut contact_links: Vec<(u32, u32, Real)> = both.collect();
+        contact_links.sort_by_key(|link| link.0);
+        Self { fixed, count, contact_links, robin: Vec::new() }
     }
 
-    /// Replaces what comes in from outside.
-    pub fn set_inflows(&mut self, mut inflows: Vec<Inflow>) {
-        inflows.sort_by_key(|inflow| inflow.place);
-        self.inflows = inflows;
+    /// Replaces the Robin terms.
+    pub fn set_robin_terms(&mut self, mut terms: Vec<RobinTerm>) {
+        terms.sort_by_key(|term| term.node);
+        self.robin = terms;
     }
 
-    fn outer_of(&self, range: &Range<usize>) -> &[(u32, u32, Real)] {
-        let at = |place: usize| self.outer.partition_point(|way| (way.0 as usize) < place);
-        if self.outer.is_empty() { &[] } else { &self.outer[at(range.start)..at(range.end)] }
+    fn contact_links_of(&self, range: &Range<usize>) -> &[(u32, u32, Real)] {
+        let at = |node: usize| self.contact_links.partition_point(|link| (link.0 as usize) < node);
+        if self.contact_links.is_empty() { &[] } else { &self.contact_links[at(range.start)..at(range.end)] }
     }
 
-    fn inflows_of(&self, range: &Range<usize>) -> &[Inflow] {
-        let at = |place: usize| self.inflows.partition_point(|inflow| (inflow.place as usize) < place);
-        if self.inflows.is_empty() { &[] } else { &self.inflows[at(range.start)..at(range.end)] }
+    fn robin_terms_of(&self, range: &Range<usize>) -> &[RobinTerm] {
+        let at = |node: usize| self.robin.partition_point(|term| (term.node as usize) < node);
+        if self.robin.is_empty() { &[] } else { &self.robin[at(range.start)..at(range.end)] }
     }
 
-    /// Heat that flows into each place of a range, W; returns the part of it that comes from outside the network.
-    pub fn flows(&self, range: Range<usize>, t: &[f64], out: &mut [f64]) -> f64 {
+    /// Evaluates the heat flow into each node of a range, W; returns the total of the Robin terms.
+    pub fn heat_flow(&self, range: Range<usize>, t: &[f64], out: &mut [f64]) -> f64 {
         let first = range.start;
-        self.inner.differences(range.clone(), t, out);
-        for &(from, to, g) in self.outer_of(&range) {
+        self.fixed.laplacian(range.clone(), t, out);
+        for &(from, to, g) in self.contact_links_of(&range) {
             out[from as usize - first] += f64::from(g) * (t[to as usize] - t[from as usize]);
         }
-        let mut came = 0.0;
-        for inflow in self.inflows_of(&range) {
-            let heat = inflow.supply - inflow.conductance * t[inflow.place as usize];
-            out[inflow.place as usize - first] += heat;
-            came += heat;
+        let mut boundary_flow = 0.0;
+        for term in self.robin_terms_of(&range) {
+            let heat = term.source - term.conductance * t[term.node as usize];
+            out[term.node as usize - first] += heat;
+            boundary_flow += heat;
         }
-        came
+        boundary_flow
     }
 
-    /// Sum of all conductances of each place that has more than its ways inside a body, W/K, in order.
-    pub fn touched_totals(&self) -> Vec<(usize, f64)> {
-        let ways = self.outer.iter().map(|&(from, _, g)| (from as usize, f64::from(g)));
-        let mut extra: Vec<(usize, f64)> =
-            ways.chain(self.inflows.iter().map(|inflow| (inflow.place as usize, inflow.conductance))).collect();
-        extra.sort_by_key(|(place, _)| *place);
-        let groups = extra.chunk_by(|a, b| a.0 == b.0);
+    /// Sum of all conductances of each node that has contact links or Robin terms, W/K, in order.
+    pub fn contact_conductance_sums(&self) -> Vec<(usize, f64)> {
+        let contacts = self.contact_links.iter().map(|&(from, _, g)| (from as usize, f64::from(g)));
+        let mut conductances: Vec<(usize, f64)> =
+            contacts.chain(self.robin.iter().map(|term| (term.node as usize, term.conductance))).collect();
+        conductances.sort_by_key(|(node, _)| *node);
+        let groups = conductances.chunk_by(|a, b| a.0 == b.0);
         let sum = |group: &[(usize, f64)]| group.iter().map(|(_, g)| g).sum::<f64>();
-        groups.map(|group| (group[0].0, self.inner.total(group[0].0) + sum(group))).collect()
+        groups.map(|group| (group[0].0, self.fixed.conductance_sum(group[0].0) + sum(group))).collect()
     }
 
-    /// Temperatures after `dt` seconds by backward Euler: `C (T - T_before)/dt = flow(T)`, looked for from a guess. A
-    /// place of infinite capacity keeps its temperature (it is melting, or held), which the guess must have too.
+    /// Solves a backward Euler step `C (T - T_0)/dt = q(T)` for the temperatures after `dt` seconds.
     ///
-    /// Conjugate gradients on a symmetric positive system; sums run in index order.
-    pub fn later(&self, before: &[f64], guess: Vec<f64>, capacity: &[f64], dt: f64) -> Vec<f64> {
-        let mut diagonal: Vec<f64> = parallel::map(self.count, GRAIN, |i| capacity[i] / dt + self.inner.total(i));
-        self.touched_totals().iter().for_each(|&(i, total)| diagonal[i] = capacity[i] / dt + total);
+    /// Conjugate gradients on a symmetric positive definite system with a diagonal preconditioner; sums run
+    /// in index order. A node of infinite capacity (melting, or with a prescribed temperature) keeps its
+    /// temperature, which `guess` must contain.
+    pub fn solve_backward_euler(&self, previous: &[f64], guess: Vec<f64>, capacity: &[f64], dt: f64) -> Vec<f64> {
+        let mut diagonal: Vec<f64> =
+            parallel::map(self.count, GRAIN, |i| capacity[i] / dt + self.fixed.conductance_sum(i));
+        self.contact_conductance_sums().iter().for_each(|&(i, sum)| diagonal[i] = capacity[i] / dt + sum);
         let mut t = guess;
-        let mut residual = vec![0.0; self.count];
-        parallel::for_each_chunk(&mut residual, GRAIN, |first, out| {
-            self.flows(first..first + out.len(), &t, out);
+        let mut r = vec![0.0; self.count];
+        parallel::for_each_chunk(&mut r, GRAIN, |first, out| {
+            self.heat_flow(first..first + out.len(), &t, out);
             for (i, out) in (first..).zip(out) {
-                *out = if capacity[i].is_finite() { *out - capacity[i] / dt * (t[i] - before[i]) } else { 0.0 };
+                *out = if capacity[i].is_finite() { *out - capacity[i] / dt * (t[i] - previous[i]) } else { 0.0 };
             }
         });
-        let settle = |residual: &[f64]| -> Vec<f64> { parallel::map(self.count, GRAIN, |i| residual[i] / diagonal[i]) };
-        let scale = self.scale(before, &diagonal, capacity);
-        let mut direction = settle(&residual);
-        let mut rho = dot(&residual, &direction);
-        let goal = TOLERANCE * TOLERANCE * rho.max(scale);
-        let mut image = vec![0.0; self.count];
-        for _ in 0..ROUNDS {
-            if rho <= goal || rho <= 0.0 {
+        let precondition = |r: &[f64]| -> Vec<f64> { parallel::map(self.count, GRAIN, |i| r[i] / diagonal[i]) };
+        let reference = self.reference_norm(previous, &diagonal, capacity);
+        let mut p = precondition(&r);
+        let mut rho = dot(&r, &p);
+        let tolerance = TOLERANCE * TOLERANCE * rho.max(reference);
+        let mut a_p = vec![0.0; self.count];
+        for _ in 0..MAX_ITERATIONS {
+            if rho <= tolerance || rho <= 0.0 {
                 break;
             }
-            self.apply(&direction, &diagonal, &mut image);
-            let alpha = rho / dot(&direction, &image);
-            add(&mut t, alpha, &direction);
-            add(&mut residual, -alpha, &image);
-            let z = settle(&residual);
-            let next = dot(&residual, &z);
-            let beta = next / rho;
-            parallel::for_each_chunk(&mut direction, GRAIN, |first, chunk| {
-                chunk.iter_mut().zip(&z[first..]).for_each(|(direction, z)| *direction = z + beta * *direction);
+            self.apply_matrix(&p, &diagonal, &mut a_p);
+            let alpha = rho / dot(&p, &a_p);
+            axpy(&mut t, alpha, &p);
+            axpy(&mut r, -alpha, &a_p);
+            let z = precondition(&r);
+            let rho_next = dot(&r, &z);
+            let beta = rho_next / rho;
+            parallel::for_each_chunk(&mut p, GRAIN, |first, chunk| {
+                chunk.iter_mut().zip(&z[first..]).for_each(|(p, z)| *p = z + beta * *p);
             });
-            rho = next;
+            rho = rho_next;
         }
         t
     }
 
-    /// What the residual is measured by where the guess is nearly right: that of the temperatures before the step.
-    fn scale(&self, before: &[f64], diagonal: &[f64], capacity: &[f64]) -> f64 {
-        let parts = parallel::map_ranges(self.count, GRAIN, |range| {
+    /// Squared residual norm `r.M^-1 r` of the previous temperatures: the reference of convergence where the
+    /// guess is good.
+    fn reference_norm(&self, previous: &[f64], diagonal: &[f64], capacity: &[f64]) -> f64 {
+        let chunks = parallel::map_ranges(self.count, GRAIN, |range| {
             let mut out = vec![0.0; range.len()];
-            self.flows(range.clone(), before, &mut out);
+            self.heat_flow(range.clone(), previous, &mut out);
             let squares = range.zip(out).filter(|(i, _)| capacity[*i].is_finite());
             squares.map(|(i, flow)| flow * flow / diagonal[i]).sum::<f64>()
         });
-        parts.iter().sum()
+        chunks.iter().sum()
     }
 
-    /// The matrix of the step times a vector. Rows of places that keep their temperature are zero, as the vector is
-    /// there.
-    fn apply(&self, x: &[f64], diagonal: &[f64], image: &mut [f64]) {
-        parallel::for_each_chunk(image, GRAIN, |first, out| {
+    /// Product of the system matrix with a vector. Rows of nodes of infinite capacity are zero, as the vector
+    /// is there.
+    fn apply_matrix(&self, x: &[f64], diagonal: &[f64], product: &mut [f64]) {
+        parallel::for_each_chunk(product, GRAIN, |first, out| {
             let range = first..first + out.len();
-            self.inner.differences(range.clone(), x, out);
+            self.fixed.laplacian(range.clone(), x, out);
             for (i, out) in range.clone().zip(out.iter_mut()) {
-                *out = if diagonal[i].is_finite() { (diagonal[i] - self.inner.total(i)) * x[i] - *out } else { 0.0 };
+                *out = if diagonal[i].is_finite() {
+                    (diagonal[i] - self.fixed.conductance_sum(i)) * x[i] - *out
+                } else {
+                    0.0
+                };
             }
-            for &(from, to, g) in self.outer_of(&range) {
+            for &(from, to, g) in self.contact_links_of(&range) {
                 if diagonal[from as usize].is_finite() {
                     out[from as usize - first] -= f64::from(g) * x[to as usize];
                 }
@@ -222,81 +230,82 @@ impl<'a> Network<'a> {
     }
 }
 
-/// `x += factor y`.
-fn add(x: &mut [f64], factor: f64, y: &[f64]) {
+/// `x += alpha y`.
+fn axpy(x: &mut [f64], alpha: f64, y: &[f64]) {
     parallel::for_each_chunk(x, GRAIN, |first, chunk| {
-        chunk.iter_mut().zip(&y[first..]).for_each(|(x, y)| *x += factor * y);
+        chunk.iter_mut().zip(&y[first..]).for_each(|(x, y)| *x += alpha * y);
     });
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let parts = parallel::map_ranges(a.len(), GRAIN, |range| range.map(|i| a[i] * b[i]).sum::<f64>());
-    parts.iter().sum()
+    let chunks = parallel::map_ranges(a.len(), GRAIN, |range| range.map(|i| a[i] * b[i]).sum::<f64>());
+    chunks.iter().sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A bar of particles, joined in a row.
+    /// Links of a row of particles.
     fn row(count: u32, conductance: Real) -> Vec<Link> {
-        (0..count - 1).map(|i| Link { particles: [i, i + 1], conductance }).collect()
+        (0..count - 1).map(|i| Link { nodes: [i, i + 1], conductance }).collect()
     }
 
-    fn later(network: &Network, before: &[f64], capacity: &[f64], dt: f64) -> Vec<f64> {
-        network.later(before, before.to_vec(), capacity, dt)
+    fn solve(network: &Network, previous: &[f64], capacity: &[f64], dt: f64) -> Vec<f64> {
+        network.solve_backward_euler(previous, previous.to_vec(), capacity, dt)
     }
 
     #[test]
-    fn a_step_of_any_length_keeps_the_heat_and_ends_at_the_mean() {
-        // Half of the ways are laid out, half are new in this step; it makes no difference.
+    fn a_step_of_any_length_conserves_energy_and_tends_to_the_mean() {
+        // Half of the links are fixed, half are contact links; the result must not depend on it.
         let links = row(50, 3.0);
-        let inner = Inner::new(50, links[..25].iter());
-        let network = Network::new(&inner, 50, &links[25..]);
-        let before: Vec<f64> = (0..50).map(|i| f64::from(i % 7)).collect();
+        let fixed = FixedLinks::new(50, links[..25].iter());
+        let network = Network::new(&fixed, 50, &links[25..]);
+        let previous: Vec<f64> = (0..50).map(|i| f64::from(i % 7)).collect();
         let capacity = vec![2.0; 50];
-        let mean = before.iter().sum::<f64>() / 50.0;
+        let mean = previous.iter().sum::<f64>() / 50.0;
         for dt in [1e-6, 1.0, 1e6] {
-            let later = later(&network, &before, &capacity, dt);
-            // To the tolerance of the solver; what flows is kept to rounding, as it is the same both ways.
-            assert!((later.iter().sum::<f64>() / 50.0 - mean).abs() < 1e-7, "{dt}");
+            let end = solve(&network, &previous, &capacity, dt);
+            // To the tolerance of the solver; the fluxes conserve energy to rounding, as they are
+            // antisymmetric.
+            assert!((end.iter().sum::<f64>() / 50.0 - mean).abs() < 1e-7, "{dt}");
             let mut flows = vec![0.0; 50];
-            assert_eq!(network.flows(0..50, &later, &mut flows), 0.0);
+            assert_eq!(network.heat_flow(0..50, &end, &mut flows), 0.0);
             let sum: f64 = flows.iter().sum();
             assert!(sum.abs() < 1e-12, "{sum}");
             let (low, high) =
-                (before.iter().copied().fold(f64::MAX, f64::min), before.iter().copied().fold(0.0, f64::max));
-            assert!(later.iter().all(|t| (low - 1e-7..=high + 1e-7).contains(t)), "no new extremes");
+                (previous.iter().copied().fold(f64::MAX, f64::min), previous.iter().copied().fold(0.0, f64::max));
+            assert!(end.iter().all(|t| (low - 1e-7..=high + 1e-7).contains(t)), "no new extremes");
         }
-        // The slowest difference fades with 2 (1 - cos(pi/50)) 3/2 per second: 170 s.
-        let end = later(&network, &before, &capacity, 1e6);
+        // The slowest mode decays with 2 (1 - cos(pi/50)) 3/2 per second: 170 s.
+        let end = solve(&network, &previous, &capacity, 1e6);
         assert!(end.iter().all(|t| (t - mean).abs() < 1e-3));
     }
 
     #[test]
-    fn between_two_fixed_temperatures_it_is_linear_in_the_end() {
+    fn the_steady_profile_between_two_fixed_temperatures_is_linear() {
         let links = row(20, 1.0);
-        let inner = Inner::new(20, links.iter());
-        let mut network = Network::new(&inner, 20, &[]);
-        network.set_inflows(vec![
-            Inflow { place: 19, conductance: 2.0, supply: 100.0 },
-            Inflow { place: 0, conductance: 2.0, supply: 20.0 },
+        let fixed = FixedLinks::new(20, links.iter());
+        let mut network = Network::new(&fixed, 20, &[]);
+        network.set_robin_terms(vec![
+            RobinTerm { node: 19, conductance: 2.0, source: 100.0 },
+            RobinTerm { node: 0, conductance: 2.0, source: 20.0 },
         ]);
-        let end = later(&network, &[0.0; 20], &[1.0; 20], 1e9);
+        let end = solve(&network, &[0.0; 20], &[1.0; 20], 1e9);
         for (i, t) in end.iter().enumerate() {
-            // What keeps its temperature is half a link outside.
+            // The prescribed temperatures are half a link outside.
             let expected = 10.0 + 40.0 * (i as f64 + 0.5) / 20.0;
             assert!((t - expected).abs() < 1e-5, "{i}: {t}");
         }
     }
 
     #[test]
-    fn what_melts_keeps_its_temperature() {
+    fn a_melting_node_keeps_its_temperature() {
         let links = row(3, 1.0);
-        let inner = Inner::new(3, links.iter());
-        let network = Network::new(&inner, 3, &[]);
-        let later = later(&network, &[10.0, 0.0, 10.0], &[1.0, f64::INFINITY, 1.0], 100.0);
-        assert_eq!(later[1], 0.0);
-        assert!((later[0] - 10.0 / 101.0).abs() < 1e-9);
+        let fixed = FixedLinks::new(3, links.iter());
+        let network = Network::new(&fixed, 3, &[]);
+        let end = solve(&network, &[10.0, 0.0, 10.0], &[1.0, f64::INFINITY, 1.0], 100.0);
+        assert_eq!(end[1], 0.0);
+        assert!((end[0] - 10.0 / 101.0).abs() < 1e-9);
     }
 }

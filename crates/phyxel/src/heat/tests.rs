@@ -1,9 +1,9 @@
-//! Heat against closed forms.
+//! Heat conduction against closed forms.
 
 use crate::body::{NewBody, Pose};
-use crate::material::{Heat, HeatFromWork, Material};
+use crate::material::{HeatFromWork, Material, ThermalProperties};
 use crate::model::ModelSettings;
-use crate::model::shape::ShapeSettings;
+use crate::model::shape_matching::ShapeMatchingSettings;
 use crate::obstacle::{Geometry, Obstacle};
 use crate::skin::Skin;
 use crate::step::{StageTimes, step};
@@ -11,11 +11,11 @@ use crate::{Real, Settings, World};
 use glam::Vec3;
 use std::f64::consts::PI;
 
-fn material(name: &str, heat: Heat) -> Material {
+fn material(name: &str, heat: ThermalProperties) -> Material {
     Material { name: name.into(), density: 1000.0, heat, ..Material::default() }
 }
 
-const PLAIN: Heat = Heat {
+const PLAIN: ThermalProperties = ThermalProperties {
     conductivity: Vec3::splat(2.0),
     specific_heat: 500.0,
     softening: None,
@@ -31,14 +31,14 @@ fn empty_world() -> World {
     World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() }).unwrap()
 }
 
-/// Middles of the cells of a block whose lowest corner is the origin.
+/// Cell centres of a block whose lowest corner is the origin.
 fn cells(counts: [u32; 3], spacing: Real) -> Vec<Vec3> {
     let [nx, ny, nz] = counts;
-    let place = |i: u32| Vec3::new((i % nx) as Real, (i / nx % ny) as Real, (i / (nx * ny)) as Real) + 0.5;
-    (0..nx * ny * nz).map(|i| place(i) * spacing).collect()
+    let cell_centre = |i: u32| Vec3::new((i % nx) as Real, (i / nx % ny) as Real, (i / (nx * ny)) as Real) + 0.5;
+    (0..nx * ny * nz).map(|i| cell_centre(i) * spacing).collect()
 }
 
-/// A block of a lattice whose lowest corner is at a point.
+/// Adds a cubic lattice whose lowest corner is at `corner`.
 fn add_block(world: &mut World, name: &str, material: &str, counts: [u32; 3], spacing: Real, corner: Vec3, t: Real) {
     add_samples(world, name, material, cells(counts, spacing), spacing, corner, t);
 }
@@ -56,13 +56,13 @@ fn add_samples(
         .add_body(NewBody {
             name: name.into(),
             material: material.into(),
-            model: ModelSettings::Shape(ShapeSettings::default()),
+            model: ModelSettings::ShapeMatching(ShapeMatchingSettings::default()),
             volume: samples.len() as f64 * f64::from(spacing).powi(3),
             samples,
             start: None,
             spacing,
             radius: None,
-            pose: Pose { at: corner, ..Pose::default() },
+            pose: Pose { position: corner, ..Pose::default() },
             velocity: Vec3::ZERO,
             spin: Vec3::ZERO,
             temperature: t,
@@ -79,8 +79,8 @@ fn advance(world: &mut World, dt: Real, steps: u32) {
     }
 }
 
-/// A bar of unit length whose temperature is a cosine along it; the largest error when it should have halved, relative
-/// to its height.
+/// A bar of unit length whose temperature is a cosine along it; the largest error when it should have halved,
+/// relative to its height.
 fn cosine_error(count: u32, steps: u32) -> f64 {
     let mut world = empty_world();
     world.add_material(material("plain", PLAIN)).unwrap();
@@ -94,16 +94,17 @@ fn cosine_error(count: u32, steps: u32) -> f64 {
     let time = 2.0f64.ln() / (diffusivity * PI * PI);
     advance(&mut world, (time / f64::from(steps)) as Real, steps);
     let found = world.temperatures();
-    let off = (0..found.len()).map(|i| {
+    let errors = (0..found.len()).map(|i| {
         let x = f64::from(world.particles.rest[i].x);
         (f64::from(found[i]) - 0.5 * shape(x)).abs()
     });
-    off.fold(0.0, f64::max) / 100.0
+    errors.fold(0.0, f64::max) / 100.0
 }
 
 #[test]
-fn a_cosine_fades_at_its_rate_and_the_error_falls_with_the_square_of_the_spacing() {
-    // So many steps that time adds little: backward Euler is off by ln(2)^2/4 of the height per step.
+fn a_cosine_decays_at_its_rate_with_second_order_error_in_the_spacing() {
+    // So many steps that the error in time is small: backward Euler adds ln(2)^2/4 of the amplitude over the
+    // step count.
     let [coarse, fine] = [8, 16].map(|count| cosine_error(count, 4000));
     assert!(coarse < 0.01, "{coarse}");
     let order = (coarse / fine).log2();
@@ -120,13 +121,13 @@ fn a_few_long_steps_are_stable_and_first_order() {
 }
 
 #[test]
-fn a_slab_between_a_hot_and_a_cold_plate_ends_linear() {
+fn the_steady_profile_of_a_slab_between_two_plates_is_linear() {
     let mut world =
         World::new(Settings { gravity: Vec3::ZERO, contact_conductance: 1e9, ..Settings::default() }).unwrap();
     world.add_material(material("plain", PLAIN)).unwrap();
     add_block(&mut world, "slab", "plain", [3, 10, 3], 0.1, Vec3::ZERO, 20.0);
     for (name, normal, y, t) in [("cold", Vec3::Y, 0.0, 0.0), ("hot", Vec3::NEG_Y, 1.0, 100.0)] {
-        let pose = Pose { at: Vec3::new(0.0, y, 0.0), ..Pose::default() };
+        let pose = Pose { position: Vec3::new(0.0, y, 0.0), ..Pose::default() };
         let plate = Obstacle { temperature: Some(t), ..Obstacle::new(name, Geometry::HalfSpace { normal }, pose) };
         world.add_obstacle(plate).unwrap();
     }
@@ -141,11 +142,14 @@ fn a_slab_between_a_hot_and_a_cold_plate_ends_linear() {
 }
 
 #[test]
-fn bodies_that_touch_reach_the_temperature_that_their_capacities_say() {
+fn bodies_in_contact_reach_their_common_temperature() {
     let mut world = empty_world();
     world.add_material(material("plain", PLAIN)).unwrap();
     world
-        .add_material(material("heavy", Heat { specific_heat: 1500.0, conductivity: Vec3::splat(20.0), ..PLAIN }))
+        .add_material(material(
+            "heavy",
+            ThermalProperties { specific_heat: 1500.0, conductivity: Vec3::splat(20.0), ..PLAIN },
+        ))
         .unwrap();
     add_block(&mut world, "cool", "plain", [3, 3, 3], 0.1, Vec3::ZERO, 10.0);
     add_block(&mut world, "warm", "heavy", [3, 3, 3], 0.1, Vec3::new(0.0, 0.3, 0.0), 50.0);
@@ -158,9 +162,9 @@ fn bodies_that_touch_reach_the_temperature_that_their_capacities_say() {
 }
 
 #[test]
-fn heat_is_kept_over_ten_thousand_steps() {
+fn heat_is_conserved_over_ten_thousand_steps() {
     let mut world = empty_world();
-    world.add_material(material("plain", Heat { melting: Some(30.0), latent: 2.0e4, ..PLAIN })).unwrap();
+    world.add_material(material("plain", ThermalProperties { melting: Some(30.0), latent: 2.0e4, ..PLAIN })).unwrap();
     add_block(&mut world, "cool", "plain", [3, 3, 3], 0.1, Vec3::ZERO, 10.0);
     add_block(&mut world, "warm", "plain", [3, 3, 3], 0.1, Vec3::new(0.0, 0.3, 0.0), 90.0);
     advance(&mut world, 0.5, 10_000);
@@ -172,16 +176,16 @@ fn heat_is_kept_over_ten_thousand_steps() {
 }
 
 #[test]
-fn matter_that_melts_waits_for_its_latent_heat() {
+fn melting_takes_up_the_latent_heat_at_constant_temperature() {
     let mut world =
         World::new(Settings { gravity: Vec3::ZERO, contact_conductance: 100.0, ..Settings::default() }).unwrap();
-    let heat = Heat { conductivity: Vec3::splat(1000.0), melting: Some(50.0), latent: 1.0e5, ..PLAIN };
+    let heat = ThermalProperties { conductivity: Vec3::splat(1000.0), melting: Some(50.0), latent: 1.0e5, ..PLAIN };
     world.add_material(material("wax", heat)).unwrap();
     add_block(&mut world, "crumb", "wax", [1, 1, 1], 0.1, Vec3::ZERO, 0.0);
     let plate = Obstacle::new("plate", Geometry::HalfSpace { normal: Vec3::Y }, Pose::default());
     world.add_obstacle(Obstacle { temperature: Some(100.0), ..plate }).unwrap();
-    // A film of 100 W/(m2 K) on 0.01 m2 under 1 kg of 500 J/K: up to the melting point it takes 500 ln 2 s, then 1e5 J at
-    // 50 W, then the same curve again.
+    // A film of 100 W/(m2 K) on 0.01 m2 under 1 kg of 500 J/K: up to the melting point it takes 500 ln 2 s,
+    // then 1e5 J at 50 W, then the same curve again.
     let mut melting = 0;
     let mut first = None;
     for second in 0..6000 {
@@ -193,45 +197,45 @@ fn matter_that_melts_waits_for_its_latent_heat() {
         }
     }
     let (begin, last) = (f64::from(first.unwrap()), f64::from(melting));
-    // The resistance of the crumb itself, a twentieth of a percent, and steps of a second are what is off.
+    // The error: the resistance of the particle itself, a twentieth of a percent, and steps of a second.
     assert!((begin - 500.0 * 2.0f64.ln()).abs() < 6.0, "{begin}");
     assert!((last / 2000.0 - 1.0).abs() < 0.01, "{last}");
     assert!(world.temperatures()[0] > 99.0);
 }
 
-/// The rate at which a cosine along an axis fades in a cube of irregular samples that conducts 8, 2 and 2 along its axes,
-/// over the rate at which it should.
-fn scattered_rate(axis: usize, count: u32) -> f64 {
+/// Decay rate of a cosine along an axis in a cube of irregular samples with conductivities 8, 2 and 2, over
+/// the exact rate.
+fn irregular_decay_rate(axis: usize, count: u32) -> f64 {
     let mut world = empty_world();
     let conductivity = Vec3::new(8.0, 2.0, 2.0);
-    world.add_material(material("grain", Heat { conductivity, ..PLAIN })).unwrap();
+    world.add_material(material("grain", ThermalProperties { conductivity, ..PLAIN })).unwrap();
     let (spacing, mut seed) = (1.0 / count as Real, 7u64);
-    let mut chance = || {
+    let mut random = || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (seed >> 40) as Real / (1u64 << 23) as Real - 1.0
     };
-    let shaken = |x: Vec3| x + 0.3 * spacing * Vec3::new(chance(), chance(), chance());
-    let samples: Vec<Vec3> = cells([count; 3], spacing).into_iter().map(shaken).collect();
+    let jittered = |x: Vec3| x + 0.3 * spacing * Vec3::new(random(), random(), random());
+    let samples: Vec<Vec3> = cells([count; 3], spacing).into_iter().map(jittered).collect();
     add_samples(&mut world, "cube", "grain", samples, spacing, Vec3::ZERO, 0.0);
     let shape = |world: &World, i: usize| (PI * f64::from(world.particles.rest[i][axis])).cos();
-    let height = |world: &World| -> f64 {
+    let amplitude = |world: &World| -> f64 {
         (0..world.particles.len()).map(|i| shape(world, i) * world.particles.enthalpy[i]).sum()
     };
     for i in 0..world.particles.len() {
         world.particles.enthalpy[i] = 500.0 * shape(&world, i);
     }
-    let before = height(&world);
+    let before = amplitude(&world);
     let rate = f64::from(conductivity[axis]) / (1000.0 * 500.0) * PI * PI;
     advance(&mut world, (0.5 / rate / 400.0) as Real, 400);
-    (before / height(&world)).ln() / 0.5
+    (before / amplitude(&world)).ln() / 0.5
 }
 
 #[test]
-fn irregular_samples_conduct_along_each_axis_as_they_should() {
-    // A third of the particles of a cube of 16 by 16 by 16 is at its surface. Ways from there inward have the mean of
-    // two weights, one of which is about the double of the other: a third off. Together that is a ninth.
+fn irregular_samples_have_the_conductivity_of_each_axis() {
+    // A third of the particles of a cube of 16 by 16 by 16 is at its surface. Links from there inward have
+    // the mean of two weights with a ratio of about two: an error of a third. Together that is a ninth.
     for axis in 0..3 {
-        let rate = scattered_rate(axis, 16);
+        let rate = irregular_decay_rate(axis, 16);
         assert!((rate - 1.0).abs() < 0.11, "axis {axis}: {rate} of its rate");
     }
 }

@@ -1,250 +1,257 @@
-//! The models: what moves the particles of a body from inside.
+//! Models: the internal dynamics of bodies.
 //!
-//! One value of [`Model`] looks after all bodies of its kind, so that many small bodies cost as little as
-//! one large one. A model touches only the particles of its own bodies.
+//! One [`Model`] serves all bodies of its kind, so that many small bodies cost as little as one large one. A
+//! model changes only the particles of its own bodies.
 
 pub mod continuum;
 pub mod crystal;
-mod gradients;
-pub mod shape;
-pub mod spring;
+mod damping;
+pub mod mass_spring;
+pub mod shape_matching;
 pub mod tetra;
 
 use crate::Real;
 use crate::body::{Body, BodyId};
-use crate::command::Setting;
-use crate::contact::Walls;
+use crate::commands::Setting;
+use crate::contact::ContactContext;
 use crate::frame::{FrameSkin, TetraReport};
-use crate::heat::Ways;
+use crate::heat::ConductionGraph;
 use crate::material::Material;
-use crate::particles::{Particle, Particles, Rearrangement};
 use crate::step::StepContext;
+use crate::store::{Particle, Particles, Rearrangement};
 pub use continuum::{ContinuumModel, ContinuumSettings};
 pub use crystal::{CrystalModel, CrystalSettings};
-use glam::{DMat3, DVec3, Vec3};
-use phyxel_laws::stiffness::bar_time_constant;
+use glam::Vec3;
+pub use mass_spring::{MassSpringModel, MassSpringSettings};
 use serde::{Deserialize, Serialize};
-pub use shape::{ShapeModel, ShapeSettings};
-pub use spring::{SpringModel, SpringSettings};
+pub use shape_matching::{ShapeMatchingModel, ShapeMatchingSettings};
 use std::ops::Range;
 use std::sync::Arc;
 pub use tetra::{TetraModel, TetraSettings};
 
-/// Particles that moved within the store, left it or joined it.
+/// Rearrangement of the particle store, with the bodies it affects.
 pub(crate) struct Moved<'a> {
+    /// Map between old and new indices.
     pub order: &'a Rearrangement,
-    /// Runs of all bodies before.
-    pub was: &'a [Range<u32>],
-    /// All bodies, as they are now.
+    /// Particle ranges of all bodies before it.
+    pub old_ranges: &'a [Range<u32>],
+    /// All bodies after it.
     pub bodies: &'a [Body],
-    /// Those that joined, in the order of the store.
-    pub newborn: &'a [Particle],
+    /// Inserted particles, in the order of the store.
+    pub inserted: &'a [Particle],
 }
 
-/// Name of a model.
+/// Kind of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum ModelKind {
-    /// Phyxels.
+    /// Continuum mechanics by phyxels (meshless).
     Continuum,
-    /// Crystals without stored neighbours, and fluids.
+    /// Lattice-matched crystals and SPH fluids.
     Crystal,
     /// Shape matching.
-    Shape,
-    /// Springs that melt into molecules.
-    Spring,
-    /// Tetrahedra.
+    ShapeMatching,
+    /// Mass-spring lattices that melt into molecular fluids.
+    MassSpring,
+    /// Tetrahedral finite elements.
     Tetra,
 }
 
 impl ModelKind {
-    /// Every model, in the order of the documentation.
-    pub const ALL: [Self; 5] = [Self::Continuum, Self::Crystal, Self::Shape, Self::Spring, Self::Tetra];
+    /// All kinds, in the order of the documentation.
+    pub const ALL: [Self; 5] = [Self::Continuum, Self::Crystal, Self::ShapeMatching, Self::MassSpring, Self::Tetra];
 
-    /// As scene files and reports write it.
+    /// Name in scene files and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Continuum => "continuum",
             Self::Crystal => "crystal",
-            Self::Shape => "shape",
-            Self::Spring => "spring",
+            Self::ShapeMatching => "shape_matching",
+            Self::MassSpring => "mass_spring",
             Self::Tetra => "tetra",
         }
     }
 }
 
-/// Settings of one body for the model that moves it.
+/// Model settings of a body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ModelSettings {
-    /// Phyxels.
+    /// Continuum mechanics by phyxels (meshless).
     Continuum(ContinuumSettings),
-    /// Crystals without stored neighbours, and fluids.
+    /// Lattice-matched crystals and SPH fluids.
     Crystal(CrystalSettings),
     /// Shape matching.
-    Shape(ShapeSettings),
-    /// Springs that melt into molecules.
-    Spring(SpringSettings),
-    /// Tetrahedra.
+    ShapeMatching(ShapeMatchingSettings),
+    /// Mass-spring lattices that melt into molecular fluids.
+    MassSpring(MassSpringSettings),
+    /// Tetrahedral finite elements.
     Tetra(TetraSettings),
 }
 
 impl ModelSettings {
-    /// The model these settings are for.
+    /// Kind of the model.
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::Continuum(_) => ModelKind::Continuum,
             Self::Crystal(_) => ModelKind::Crystal,
-            Self::Shape(_) => ModelKind::Shape,
-            Self::Spring(_) => ModelKind::Spring,
+            Self::ShapeMatching(_) => ModelKind::ShapeMatching,
+            Self::MassSpring(_) => ModelKind::MassSpring,
             Self::Tetra(_) => ModelKind::Tetra,
         }
     }
 }
 
-/// What models tell of a body.
+/// Summary of a body by its model, for reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BodyState {
-    /// Energy of deformation, J.
-    pub elastic: f64,
+    /// Strain energy, J.
+    pub elastic_energy: f64,
     /// Largest strain, without unit.
     pub strain_max: f64,
-    /// Parts that hang together.
+    /// Number of connected components.
     pub pieces: u32,
     /// Bonds broken since the start.
     pub broken: u64,
-    /// Bonds made since the start.
+    /// Bonds formed since the start.
     pub merged: u64,
-    /// Rounds of the solver in a step, on the mean; for bodies that are stepped implicitly.
-    pub solver_rounds: Option<f64>,
-    /// Phyxels whose neighbours do not span space; for bodies of phyxels.
+    /// Mean number of solver iterations per step; for implicit integration.
+    pub solver_iterations: Option<f64>,
+    /// Phyxels with degenerate (rank-deficient) neighbourhoods; for bodies of phyxels.
     pub degenerate: Option<u64>,
-    /// How good its tetrahedra are; for bodies of them.
+    /// Mesh quality; for bodies of tetrahedra.
     pub tetrahedra: Option<TetraReport>,
 }
 
-/// A model with all its bodies.
+/// Model with all its bodies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Model {
-    /// Phyxels.
+    /// Continuum mechanics by phyxels (meshless).
     Continuum(ContinuumModel),
-    /// Crystals without stored neighbours, and fluids.
+    /// Lattice-matched crystals and SPH fluids.
     Crystal(CrystalModel),
     /// Shape matching.
-    Shape(ShapeModel),
-    /// Springs that melt into molecules.
-    Spring(SpringModel),
-    /// Tetrahedra.
+    ShapeMatching(ShapeMatchingModel),
+    /// Mass-spring lattices that melt into molecular fluids.
+    MassSpring(MassSpringModel),
+    /// Tetrahedral finite elements.
     Tetra(TetraModel),
 }
 
 impl Model {
-    /// A model without bodies.
+    /// Model without bodies.
     pub(crate) fn new(kind: ModelKind) -> Self {
         match kind {
             ModelKind::Continuum => Self::Continuum(ContinuumModel::default()),
             ModelKind::Crystal => Self::Crystal(CrystalModel::default()),
-            ModelKind::Shape => Self::Shape(ShapeModel::default()),
-            ModelKind::Spring => Self::Spring(SpringModel::default()),
+            ModelKind::ShapeMatching => Self::ShapeMatching(ShapeMatchingModel::default()),
+            ModelKind::MassSpring => Self::MassSpring(MassSpringModel::default()),
             ModelKind::Tetra => Self::Tetra(TetraModel::default()),
         }
     }
 
-    /// Its name.
+    /// Its kind.
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::Continuum(_) => ModelKind::Continuum,
             Self::Crystal(_) => ModelKind::Crystal,
-            Self::Shape(_) => ModelKind::Shape,
-            Self::Spring(_) => ModelKind::Spring,
+            Self::ShapeMatching(_) => ModelKind::ShapeMatching,
+            Self::MassSpring(_) => ModelKind::MassSpring,
             Self::Tetra(_) => ModelKind::Tetra,
         }
     }
 
-    /// Takes over a body that has just been added to the world.
+    /// Adds a body that is already in the world.
     pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: ModelSettings) {
         match (self, settings) {
             (Self::Continuum(model), ModelSettings::Continuum(settings)) => {
                 model.add_body(id, body, particles, settings);
             }
             (Self::Crystal(model), ModelSettings::Crystal(settings)) => model.add_body(id, body, particles, settings),
-            (Self::Shape(shape), ModelSettings::Shape(settings)) => shape.add_body(id, body, particles, settings),
-            (Self::Spring(spring), ModelSettings::Spring(settings)) => spring.add_body(id, body, particles, settings),
+            (Self::ShapeMatching(shape), ModelSettings::ShapeMatching(settings)) => {
+                shape.add_body(id, body, particles, settings)
+            }
+            (Self::MassSpring(model), ModelSettings::MassSpring(settings)) => {
+                model.add_body(id, body, particles, settings)
+            }
             (Self::Tetra(tetra), ModelSettings::Tetra(settings)) => tetra.add_body(id, body, particles, settings),
-            // The world chooses the model by the kind of the settings.
-            (Self::Continuum(_) | Self::Crystal(_) | Self::Shape(_) | Self::Spring(_) | Self::Tetra(_), _) => (),
+            // The world selects the model by the kind of the settings.
+            (
+                Self::Continuum(_) | Self::Crystal(_) | Self::ShapeMatching(_) | Self::MassSpring(_) | Self::Tetra(_),
+                _,
+            ) => (),
         }
     }
 
-    /// Forgets a body that leaves the world.
+    /// Removes a body.
     pub(crate) fn remove_body(&mut self, id: BodyId) {
         match self {
             Self::Continuum(model) => model.remove_body(id),
             Self::Crystal(model) => model.remove_body(id),
-            // Its clusters go with their particles.
-            Self::Shape(_) => (),
-            Self::Spring(spring) => spring.remove_body(id),
+            // Its clusters are removed with their particles.
+            Self::ShapeMatching(_) => (),
+            Self::MassSpring(model) => model.remove_body(id),
             Self::Tetra(tetra) => tetra.remove_body(id),
         }
     }
 
-    /// Follows particles that moved within the store, left it or joined it.
+    /// Applies a rearrangement of the particle store to its own columns.
     pub(crate) fn rearrange(&mut self, moved: &Moved) {
         match self {
-            Self::Continuum(model) => model.refresh(),
+            Self::Continuum(model) => model.invalidate(),
             Self::Crystal(model) => model.rearrange(moved),
-            Self::Shape(shape) => shape.rearrange(moved.order),
-            Self::Spring(spring) => spring.refresh(),
+            Self::ShapeMatching(shape) => shape.rearrange(moved.order),
+            Self::MassSpring(model) => model.invalidate(),
             Self::Tetra(tetra) => tetra.rearrange(moved),
         }
     }
 
-    /// Forgets what was derived from materials, settings and marks; [`prepare`](Self::prepare) makes it anew.
-    pub(crate) fn refresh(&mut self) {
+    /// Drops data derived from materials, settings and flags; [`prepare`](Self::prepare) rebuilds it.
+    pub(crate) fn invalidate(&mut self) {
         match self {
-            Self::Continuum(model) => model.refresh(),
-            Self::Crystal(model) => model.refresh(),
-            Self::Shape(shape) => shape.refresh(),
-            Self::Spring(spring) => spring.refresh(),
-            Self::Tetra(tetra) => tetra.refresh(),
+            Self::Continuum(model) => model.invalidate(),
+            Self::Crystal(model) => model.invalidate(),
+            Self::ShapeMatching(shape) => shape.invalidate(),
+            Self::MassSpring(model) => model.invalidate(),
+            Self::Tetra(tetra) => tetra.invalidate(),
         }
     }
 
-    /// Makes what is derived from the description, if it is missing.
+    /// Builds data derived from the description, if missing.
     pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
             Self::Continuum(model) => model.prepare(bodies, materials, particles),
             Self::Crystal(model) => model.prepare(bodies, materials, particles),
-            Self::Shape(shape) => shape.prepare(bodies, materials, particles),
-            Self::Spring(spring) => spring.prepare(bodies, materials, particles),
+            Self::ShapeMatching(shape) => shape.prepare(bodies, materials, particles),
+            Self::MassSpring(model) => model.prepare(bodies, materials, particles),
             Self::Tetra(tetra) => tetra.prepare(bodies, materials, particles),
         }
     }
 
-    /// Longest step that is stable, s.
+    /// Longest stable step, s.
     pub(crate) fn stable_step(&self) -> f64 {
         match self {
             Self::Continuum(model) => model.stable_step(),
             Self::Crystal(model) => model.stable_step(),
-            Self::Shape(_) => f64::INFINITY,
-            Self::Spring(spring) => spring.stable_step(),
+            Self::ShapeMatching(_) => f64::INFINITY,
+            Self::MassSpring(model) => model.stable_step(),
             Self::Tetra(tetra) => tetra.stable_step(),
         }
     }
 
-    /// Looks for neighbours inside its bodies.
+    /// Finds neighbours within its bodies.
     pub(crate) fn find_neighbours(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
-            // Neighbours are those of the reference shape.
+            // Neighbours are those of the reference configuration.
             Self::Continuum(_) => (),
             Self::Crystal(model) => model.find_neighbours(particles),
-            Self::Shape(_) => (),
-            Self::Spring(spring) => spring.find_neighbours(bodies, materials, particles),
-            // Neighbours are those of elements.
+            Self::ShapeMatching(_) => (),
+            Self::MassSpring(model) => model.find_neighbours(bodies, materials, particles),
+            // Neighbours are given by the elements.
             Self::Tetra(_) => (),
         }
     }
 
-    /// Adds its forces to those of the step.
+    /// Adds its internal forces to those of the step.
     pub(crate) fn exert_forces(
         &mut self,
         bodies: &[Body],
@@ -255,79 +262,79 @@ impl Model {
         match self {
             Self::Continuum(model) => model.exert_forces(bodies, materials, particles, context),
             Self::Crystal(model) => model.exert_forces(particles, context),
-            // Shape matching pulls to goals instead of pushing with forces.
-            Self::Shape(_) => (),
-            Self::Spring(spring) => spring.exert_forces(bodies, materials, particles, context),
+            // Shape matching moves particles to goal positions and has no forces.
+            Self::ShapeMatching(_) => (),
+            Self::MassSpring(model) => model.exert_forces(bodies, materials, particles, context),
             Self::Tetra(tetra) => tetra.exert_forces(bodies, materials, particles, context),
         }
     }
 
-    /// Writes the velocities of its particles at the end of the step, from those `before`, forces, gravity and the
-    /// model's own pull.
+    /// Integrates the velocities of its particles over the step, from the `previous` ones, forces, gravity
+    /// and its own dynamics.
     pub(crate) fn advance_velocities(
         &mut self,
         bodies: &[Body],
         materials: &[Material],
         particles: &mut Particles,
-        before: &[Vec3],
-        walls: &Walls,
+        previous: &[Vec3],
+        contacts: &ContactContext,
         context: &StepContext,
     ) {
         match self {
-            Self::Continuum(model) => model.advance_velocities(bodies, materials, particles, before, context),
-            Self::Crystal(model) => model.advance_velocities(particles, before, walls, context),
-            Self::Shape(shape) => shape.advance_velocities(particles, before, context),
-            Self::Spring(spring) => spring.advance_velocities(particles, before, context),
-            Self::Tetra(tetra) => tetra.advance_velocities((bodies, materials), particles, before, walls, context),
+            Self::Continuum(model) => model.advance_velocities(bodies, materials, particles, previous, context),
+            Self::Crystal(model) => model.advance_velocities(particles, previous, contacts, context),
+            Self::ShapeMatching(shape) => shape.advance_velocities(particles, previous, context),
+            Self::MassSpring(model) => model.advance_velocities(particles, previous, context),
+            Self::Tetra(tetra) => tetra.advance_velocities((bodies, materials), particles, previous, contacts, context),
         }
     }
 
-    /// Follows what contacts have made of the velocities of its particles.
-    pub(crate) fn follow_contacts(&mut self, particles: &mut Particles) {
+    /// Updates its state after contacts have changed velocities.
+    pub(crate) fn update_after_contacts(&mut self, particles: &mut Particles) {
         if let Self::Tetra(tetra) = self {
-            tetra.follow_contacts(particles);
+            tetra.update_after_contacts(particles);
         }
     }
 
-    /// Finds ways for heat that change from step to step.
-    pub(crate) fn find_ways(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+    /// Updates a conduction graph that changes from step to step.
+    pub(crate) fn update_conduction(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
             Self::Continuum(_) => (),
-            Self::Crystal(model) => model.find_ways(bodies, materials, particles),
-            // Its ways stay as long as the description.
-            Self::Shape(_) => (),
-            Self::Spring(spring) => spring.find_ways(bodies, materials, particles),
-            // Its ways stay as long as the description.
+            Self::Crystal(model) => model.update_conduction(bodies, materials, particles),
+            // Its graph changes with the description only.
+            Self::ShapeMatching(_) => (),
+            Self::MassSpring(model) => model.update_conduction(bodies, materials, particles),
+            // Its graph changes with the description only.
             Self::Tetra(_) => (),
         }
     }
 
-    /// Ways for heat inside its bodies, and the faces that its particles expose; `None` before it is prepared. The
-    /// model makes new ones when they change.
-    pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
+    /// Conduction graph of its bodies, with exposed faces; `None` before it is prepared. A changed graph is a
+    /// new `Arc`.
+    pub(crate) fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
         match self {
-            Self::Continuum(model) => model.ways(),
-            Self::Crystal(model) => model.ways(),
-            Self::Shape(shape) => shape.ways(),
-            Self::Spring(spring) => spring.ways(),
-            Self::Tetra(tetra) => tetra.ways(),
+            Self::Continuum(model) => model.conduction(),
+            Self::Crystal(model) => model.conduction(),
+            Self::ShapeMatching(shape) => shape.conduction(),
+            Self::MassSpring(model) => model.conduction(),
+            Self::Tetra(tetra) => tetra.conduction(),
         }
     }
 
-    /// Lets what depends on temperature follow it.
-    pub(crate) fn follow_temperature(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+    /// Updates temperature-dependent properties.
+    pub(crate) fn update_thermal_state(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
         match self {
-            Self::Continuum(model) => model.follow_temperature(bodies, materials, particles),
-            // Its matter is the same at every temperature.
+            Self::Continuum(model) => model.update_thermal_state(bodies, materials, particles),
+            // It evaluates properties at the present temperature in every step.
             Self::Crystal(_) => (),
-            Self::Shape(shape) => shape.follow_temperature(bodies, materials, particles),
-            // Springs look at temperatures when they exert forces.
-            Self::Spring(_) => (),
-            Self::Tetra(tetra) => tetra.follow_temperature(bodies, materials, particles),
+            Self::ShapeMatching(shape) => shape.update_thermal_state(bodies, materials, particles),
+            // Springs evaluate the temperature with their forces.
+            Self::MassSpring(_) => (),
+            Self::Tetra(tetra) => tetra.update_thermal_state(bodies, materials, particles),
         }
     }
 
-    /// Permanent deformation and changes of phase, and the heat they make.
+    /// Plastic flow and phase changes, with the heat they dissipate.
     pub(crate) fn change_phase(
         &mut self,
         bodies: &[Body],
@@ -338,36 +345,36 @@ impl Model {
         match self {
             Self::Continuum(model) => model.change_phase(bodies, materials, particles),
             Self::Crystal(model) => model.change_phase(bodies, materials, particles, context),
-            Self::Shape(shape) => shape.flow(particles, context),
-            Self::Spring(spring) => spring.change_phase(bodies, materials, particles, context),
-            // It yields where its strain is known, when it exerts forces.
+            Self::ShapeMatching(shape) => shape.update_plasticity(particles, context),
+            Self::MassSpring(model) => model.change_phase(bodies, materials, particles, context),
+            // It yields with its forces, where the strain is known.
             Self::Tetra(_) => (),
         }
     }
 
-    /// Changes a setting of a body; false if it has no such setting.
+    /// Changes a setting of a body. Returns false if it has no such setting.
     pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
         match self {
             Self::Continuum(model) => model.set(id, setting),
-            // Its settings stay; those of its material may change.
+            // Its settings are constant; those of its material may change.
             Self::Crystal(_) => false,
-            Self::Shape(shape) => shape.set(id, setting),
-            Self::Spring(spring) => spring.set(id, setting),
+            Self::ShapeMatching(shape) => shape.set(id, setting),
+            Self::MassSpring(model) => model.set(id, setting),
             Self::Tetra(tetra) => tetra.set(id, setting),
         }
     }
 
-    /// Parts a body along a plane in its own frame at rest.
+    /// Cuts a body along a plane in its rest frame.
     pub(crate) fn cut(&mut self, id: BodyId, point: Vec3, normal: Vec3, bodies: &[Body], particles: &Particles) {
         match self {
             Self::Continuum(_) | Self::Crystal(_) | Self::Tetra(_) => (),
-            Self::Shape(shape) => shape.cut(id, point, normal, particles),
-            Self::Spring(spring) => spring.cut(id, point, normal, bodies, particles),
+            Self::ShapeMatching(shape) => shape.cut(id, point, normal, particles),
+            Self::MassSpring(model) => model.cut(id, point, normal, bodies, particles),
         }
     }
 
-    /// State of each of its bodies; writes the strain of each of its particles.
-    pub(crate) fn states(
+    /// Summary of each of its bodies. Writes the strain of each of its particles.
+    pub(crate) fn body_states(
         &self,
         bodies: &[Body],
         materials: &[Material],
@@ -375,16 +382,16 @@ impl Model {
         strain: &mut [Real],
     ) -> Vec<(BodyId, BodyState)> {
         match self {
-            Self::Continuum(model) => model.states(bodies, materials, particles, strain),
-            Self::Crystal(model) => model.states(bodies, materials, particles, strain),
-            Self::Shape(shape) => shape.states(bodies, materials, particles, strain),
-            Self::Spring(spring) => spring.states(bodies, materials, particles, strain),
-            Self::Tetra(tetra) => tetra.states(bodies, materials, particles, strain),
+            Self::Continuum(model) => model.body_states(bodies, materials, particles, strain),
+            Self::Crystal(model) => model.body_states(bodies, materials, particles, strain),
+            Self::ShapeMatching(shape) => shape.body_states(bodies, materials, particles, strain),
+            Self::MassSpring(model) => model.body_states(bodies, materials, particles, strain),
+            Self::Tetra(tetra) => tetra.body_states(bodies, materials, particles, strain),
         }
     }
 
-    /// Skins of those of its bodies that carry one, given temperatures and strains of all particles. Where the model does not carry these
-    /// too, they are left to be filled in.
+    /// Skins of its bodies that carry one, given temperatures and strains of all particles. Skins without
+    /// these attributes receive them by interpolation.
     pub(crate) fn skins(
         &self,
         bodies: &[Body],
@@ -394,71 +401,12 @@ impl Model {
     ) -> Vec<(BodyId, FrameSkin)> {
         match self {
             Self::Continuum(model) => model.skins(bodies, materials, particles),
-            // Its neighbours change: skins are found around particles, never carried.
+            // Its neighbours change: skins are reconstructed from particles, not embedded.
             Self::Crystal(_) => Vec::new(),
-            Self::Shape(shape) => shape.skins(bodies, materials, particles),
-            // They melt: their skins are found around particles, never carried.
-            Self::Spring(_) => Vec::new(),
+            Self::ShapeMatching(shape) => shape.skins(bodies, materials, particles),
+            // It melts: skins are reconstructed from particles, not embedded.
+            Self::MassSpring(_) => Vec::new(),
             Self::Tetra(tetra) => tetra.skins(bodies, particles, values),
         }
     }
-}
-
-/// Angular frequency of the slowest stretching of a bar as long as the body, 1/s.
-fn slowest_swing(rest: &[Vec3], young: Real, density: Real) -> f64 {
-    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = rest.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
-    let length = (max - min).max_element();
-    1.0 / f64::from(bar_time_constant(length, young, density)).max(1e-30)
-}
-
-/// Which of some things hang together.
-struct Parts {
-    parent: Vec<u32>,
-}
-
-impl Parts {
-    /// So many that are each on their own.
-    fn new(count: usize) -> Self {
-        Self { parent: (0..count as u32).collect() }
-    }
-
-    fn unite(&mut self, pair: [u32; 2]) {
-        let [a, b] = pair.map(|i| self.root(i));
-        self.parent[a.max(b) as usize] = a.min(b);
-    }
-
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.parent[i as usize] != i {
-            self.parent[i as usize] = self.parent[self.parent[i as usize] as usize];
-            i = self.parent[i as usize];
-        }
-        i
-    }
-
-    /// Number of parts.
-    fn count(&self) -> u32 {
-        (0..self.parent.len() as u32).filter(|&i| self.parent[i as usize] == i).count() as u32
-    }
-}
-
-/// Angular velocity of weighted arms and velocities, rad/s; 0 about an axis without extent.
-fn angular_velocity(points: impl Iterator<Item = (f64, DVec3, DVec3)> + Clone) -> DVec3 {
-    let momentum: DVec3 = points.clone().map(|(w, arm, v)| w * arm.cross(v)).sum();
-    let (ease, size) = turning_ease(points.map(|(w, arm, _)| (w, arm)));
-    ease * momentum / size
-}
-
-/// What turns weighted arms by angular momentum: a matrix over a number.
-fn turning_ease(arms: impl Iterator<Item = (f64, DVec3)>) -> (DMat3, f64) {
-    let (mut inertia, mut trace) = (DMat3::ZERO, 0.0);
-    for (w, arm) in arms {
-        let square = arm.length_squared();
-        inertia +=
-            w * (DMat3::from_diagonal(DVec3::splat(square)) - DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z));
-        trace += w * square;
-    }
-    // A little stiffness keeps a line from spinning about itself, as in the kernel of clusters of shapes.
-    let scaled = inertia * (1.0 / trace.max(f64::MIN_POSITIVE)) + DMat3::from_diagonal(DVec3::splat(1e-6));
-    if trace > 0.0 && scaled.determinant() > 1e-9 { (scaled.inverse(), trace) } else { (DMat3::ZERO, 1.0) }
 }

@@ -1,14 +1,13 @@
-//! A surface around particles, by the crate `splashsurf_lib`.
+//! Surface reconstruction from particles, by the crate `splashsurf_lib`.
 //!
-//! The surface is a level of the particles' own density, normalised so that a filled region has density 1, found on
-//! a grid of cells by marching cubes and smoothed. Without particles, or where the crate cannot lay a surface, there
-//! is none.
+//! The surface is an isosurface of the SPH density, normalised to 1 in a filled region. It is extracted by
+//! marching cubes and smoothed (Taubin 1995). There is none without particles or if the reconstruction fails.
 
-use super::{Isosurface, Matter};
+use super::{Isosurface, PointSamples};
 use crate::Real;
 use crate::frame::FrameSkin;
+use crate::geometry::{surface_topology, vertex_normals};
 use crate::parallel;
-use crate::surface::{topology, vertex_normals};
 use glam::Vec3;
 use splashsurf_lib::mesh::Mesh3d;
 use splashsurf_lib::nalgebra::Vector3;
@@ -16,34 +15,36 @@ use splashsurf_lib::postprocessing::par_laplacian_smoothing_inplace;
 use splashsurf_lib::{GridDecompositionParameters, Parameters, SpatialDecomposition, reconstruct_surface};
 use std::sync::Arc;
 
-/// Reach of a particle's density, in spacings.
-const REACH: Real = 2.0;
-/// Density of the surface. A particle's own cube of one spacing belongs to the body, so a flat surface is to lie half
-/// a spacing outside the last layer. Particles there count for more than their cube, as they are normalised by their own,
-/// lower density: that is why it is not a half.
-const LEVEL: Real = 0.58;
-/// Strength of a round of smoothing towards the mean of the neighbours, and of the round back that follows it and
-/// keeps the volume (Taubin 1995).
-const FORWARD: Real = 0.5;
-const BACK: Real = -0.52;
+/// Support radius of the density kernel, in spacings.
+const SUPPORT_RADIUS: Real = 2.0;
+/// Iso-value of the density.
+///
+/// A particle represents a cube of one spacing, so a flat surface should be half a spacing outside the last
+/// layer. The value is above 1/2, as particles there are normalised by their own, lower density.
+const ISO_VALUE: Real = 0.58;
+/// Factors of the shrinking and the inflating step of Taubin smoothing, which together preserve the volume.
+const TAUBIN_LAMBDA: Real = 0.5;
+const TAUBIN_MU: Real = -0.52;
 
-/// Lays a surface around particles.
-pub(crate) fn surround(matter: &Matter, settings: &Isosurface) -> Option<FrameSkin> {
-    let points: Vec<Vector3<Real>> = matter.positions.iter().map(|p| Vector3::new(p.x, p.y, p.z)).collect();
-    let mut parameters = Parameters::new(0.5 * matter.spacing, REACH * matter.spacing, settings.cell);
-    parameters.iso_surface_threshold = LEVEL;
-    // The way for small domains, which this switches off, numbers the vertices as its threads come along.
-    let decomposition =
-        GridDecompositionParameters { subdomain_num_cubes_per_dim: cells_along(matter, settings), auto_disable: false };
+/// Reconstructs the surface of particles.
+pub(crate) fn reconstruct(samples: &PointSamples, settings: &Isosurface) -> Option<FrameSkin> {
+    let points: Vec<Vector3<Real>> = samples.positions.iter().map(|p| Vector3::new(p.x, p.y, p.z)).collect();
+    let mut parameters = Parameters::new(0.5 * samples.spacing, SUPPORT_RADIUS * samples.spacing, settings.cell);
+    parameters.iso_surface_threshold = ISO_VALUE;
+    // The code path for small domains, which this disables, numbers vertices in the order of thread completion.
+    let decomposition = GridDecompositionParameters {
+        subdomain_num_cubes_per_dim: subdomain_cells(samples, settings),
+        auto_disable: false,
+    };
     parameters.spatial_decomposition = SpatialDecomposition::UniformGrid(decomposition);
-    // With several threads, parts of the space come in the order in which these find them now and then; each border is then from another side.
-    let lay = || reconstruct_surface::<i64, Real>(&points, &parameters);
-    let mut mesh = parallel::with_threads(Some(1), lay).ok()?.mesh;
-    let around = mesh.vertex_vertex_connectivity();
+    // With several threads the order of the subdomains may vary, and with it the triangulation at their borders.
+    let run = || reconstruct_surface::<i64, Real>(&points, &parameters);
+    let mut mesh = parallel::with_threads(Some(1), run).ok()?.mesh;
+    let adjacency = mesh.vertex_vertex_connectivity();
     let weights = vec![1.0; mesh.vertices.len()];
     for _ in 0..settings.smoothing {
-        for strength in [FORWARD, BACK] {
-            par_laplacian_smoothing_inplace(&mut mesh, &around, 1, strength, &weights);
+        for factor in [TAUBIN_LAMBDA, TAUBIN_MU] {
+            par_laplacian_smoothing_inplace(&mut mesh, &adjacency, 1, factor, &weights);
         }
     }
     let positions: Vec<Vec3> = mesh.vertices.iter().map(|p| Vec3::new(p.x, p.y, p.z)).collect();
@@ -51,10 +52,10 @@ pub(crate) fn surround(matter: &Matter, settings: &Isosurface) -> Option<FrameSk
     if triangles.is_empty() || positions.iter().any(|position| !position.is_finite()) {
         return None;
     }
-    let topology = topology(&triangles);
+    let topology = surface_topology(&triangles);
     let normals = vertex_normals(&positions, &triangles);
-    let velocities = matter.velocities_at(&positions);
-    Some(matter.colour(FrameSkin {
+    let velocities = samples.velocities_at(&positions);
+    Some(samples.add_attributes(FrameSkin {
         positions,
         normals,
         velocities,
@@ -67,40 +68,40 @@ pub(crate) fn surround(matter: &Matter, settings: &Isosurface) -> Option<FrameSk
     }))
 }
 
-/// Cells along the edge of the parts that the space is cut into: all it takes for a small body, and not too many.
-fn cells_along(matter: &Matter, settings: &Isosurface) -> u32 {
+/// Number of cells along the edge of a subdomain: the whole extent of a small body, within limits.
+fn subdomain_cells(samples: &PointSamples, settings: &Isosurface) -> u32 {
     let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = matter.positions.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
-    let extent = (max - min).max_element() + 2.0 * REACH * matter.spacing;
+    let (min, max) = samples.positions.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
+    let extent = (max - min).max_element() + 2.0 * SUPPORT_RADIUS * samples.spacing;
     ((extent / settings.cell).ceil() as u32).clamp(8, 64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surface::enclosed_volume;
+    use crate::geometry::enclosed_volume;
 
     const SPACING: Real = 0.1;
 
-    fn block(counts: [usize; 3], at: Vec3) -> Vec<Vec3> {
+    fn block(counts: [usize; 3], origin: Vec3) -> Vec<Vec3> {
         let [nx, ny, nz] = counts;
-        let place = |i: usize| Vec3::new((i % nx) as Real, (i / nx % ny) as Real, (i / (nx * ny)) as Real);
-        (0..nx * ny * nz).map(|i| at + SPACING * place(i)).collect()
+        let cell = |i: usize| Vec3::new((i % nx) as Real, (i / nx % ny) as Real, (i / (nx * ny)) as Real);
+        (0..nx * ny * nz).map(|i| origin + SPACING * cell(i)).collect()
     }
 
-    fn lay(positions: &[Vec3]) -> FrameSkin {
+    fn reconstruct_block(positions: &[Vec3]) -> FrameSkin {
         let count = positions.len();
         let velocities: Vec<Vec3> = positions.iter().map(|p| Vec3::new(p.y, 0.0, 1.0)).collect();
         let temperatures: Vec<Real> = positions.iter().map(|p| p.x).collect();
         let strains = vec![0.25; count];
-        let matter = Matter {
+        let samples = PointSamples {
             positions,
             velocities: &velocities,
             temperatures: &temperatures,
             strains: &strains,
             spacing: SPACING,
         };
-        surround(&matter, &Isosurface::for_spacing(SPACING)).unwrap()
+        reconstruct(&samples, &Isosurface::for_spacing(SPACING)).unwrap()
     }
 
     fn volume(skin: &FrameSkin) -> f64 {
@@ -109,11 +110,11 @@ mod tests {
 
     #[test]
     fn a_block_gets_a_closed_skin_with_its_volume() {
-        let skin = lay(&block([10, 12, 14], Vec3::ZERO));
+        let skin = reconstruct_block(&block([10, 12, 14], Vec3::ZERO));
         assert!(skin.topology.closed);
         assert_eq!((skin.topology.pieces, skin.topology.genus), (1, Some(0)));
-        // Edges are rounded by about half a spacing: what a quarter of a round of that radius leaves of a square,
-        // along 144 spacings of edges.
+        // Edges are rounded with a radius of about half a spacing: a square minus a quarter disc of that
+        // radius, along 144 spacings of edges.
         let full = 10.0 * 12.0 * 14.0 * 1e-3;
         let rounded = 144.0 * 0.25 * (1.0 - std::f64::consts::FRAC_PI_4) * 1e-3;
         let ratio = volume(&skin) / (full - rounded);
@@ -132,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn values_of_the_matter_are_carried_to_the_skin() {
-        let skin = lay(&block([10, 12, 14], Vec3::ZERO));
+    fn attributes_of_the_particles_are_interpolated_at_the_skin() {
+        let skin = reconstruct_block(&block([10, 12, 14], Vec3::ZERO));
         for (v, x) in skin.positions.iter().enumerate() {
             assert!((skin.temperatures[v] - x.x).abs() < 1.01 * SPACING, "{x} {}", skin.temperatures[v]);
             assert!((skin.velocities[v] - Vec3::new(x.y, 0.0, 1.0)).length() < 1.01 * SPACING);
@@ -142,12 +143,12 @@ mod tests {
     }
 
     #[test]
-    fn parts_and_rings_are_told_apart() {
+    fn components_and_handles_are_counted() {
         let parts = [block([4; 3], Vec3::ZERO), block([4; 3], Vec3::X)].concat();
-        assert_eq!(lay(&parts).topology, crate::frame::Topology { closed: true, pieces: 2, genus: None });
+        assert_eq!(reconstruct_block(&parts).topology, crate::frame::Topology { closed: true, pieces: 2, genus: None });
         let mut ring = block([12, 3, 12], Vec3::ZERO);
         ring.retain(|x| (x.x - 0.55).abs().max((x.z - 0.55).abs()) > 0.31);
-        assert_eq!(lay(&ring).topology.genus, Some(1));
+        assert_eq!(reconstruct_block(&ring).topology.genus, Some(1));
     }
 
     #[test]
@@ -155,10 +156,11 @@ mod tests {
         for counts in [[6, 6, 6], [40, 8, 40], [150, 2, 150]] {
             let mut positions = block(counts, Vec3::ZERO);
             positions.iter_mut().enumerate().for_each(|(i, x)| x.y += 0.03 * (i as Real * 0.37).sin());
-            let lay = |threads| crate::parallel::with_threads(Some(threads), || lay(&positions));
-            let alone = lay(1);
+            let reconstruct_block =
+                |threads| crate::parallel::with_threads(Some(threads), || reconstruct_block(&positions));
+            let alone = reconstruct_block(1);
             for threads in [2, 3, 8] {
-                let other = lay(threads);
+                let other = reconstruct_block(threads);
                 assert!(alone.triangles == other.triangles, "{counts:?}, {threads} threads");
                 assert!(alone.positions.iter().zip(&other.positions).all(|(a, b)| a.to_array() == b.to_array()));
             }
@@ -167,9 +169,10 @@ mod tests {
 
     #[test]
     fn one_particle_is_a_drop_and_none_is_nothing() {
-        let drop = lay(&[Vec3::splat(3.0)]);
+        let drop = reconstruct_block(&[Vec3::splat(3.0)]);
         assert!(drop.topology.closed && volume(&drop) > 0.0);
-        let nothing = Matter { positions: &[], velocities: &[], temperatures: &[], strains: &[], spacing: SPACING };
-        assert!(surround(&nothing, &Isosurface::for_spacing(SPACING)).is_none());
+        let nothing =
+            PointSamples { positions: &[], velocities: &[], temperatures: &[], strains: &[], spacing: SPACING };
+        assert!(reconstruct(&nothing, &Isosurface::for_spacing(SPACING)).is_none());
     }
 }

@@ -1,89 +1,89 @@
-//! How a body is shown.
+//! Skins: the visible surfaces of bodies.
 
+mod interpolation;
 mod isosurface;
-mod spread;
 
-pub(crate) use isosurface::surround;
-pub(crate) use spread::Matter;
+pub(crate) use interpolation::PointSamples;
+pub(crate) use isosurface::reconstruct;
 
-pub use crate::surface::corner_normals;
+pub use crate::geometry::corner_normals;
 
 use crate::Real;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Outer faces of tetrahedra that meet at more than this angle have a sharp edge between them, degrees.
-pub const CREASE: Real = 40.0;
+/// Crease angle of the boundary faces of tetrahedra, degrees: edges between faces at a larger angle are sharp.
+pub const CREASE_ANGLE: Real = 40.0;
 
-/// What is shown of a body.
+/// Visible surface of a body.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Skin {
     /// Its particles, as spheres.
     #[default]
     Particles,
-    /// A mesh that the body carries along.
+    /// An embedded mesh that deforms with the body.
     Mesh(Arc<SkinMesh>),
-    /// A surface around its particles, made anew for every frame: it follows whatever flows, parts and merges.
+    /// An isosurface around its particles, reconstructed for every frame; it supports flow, splitting and merging.
     Isosurface(Isosurface),
-    /// A cloud of points with normals that a body of phyxels carries along.
+    /// Embedded surfels that deform with a body of phyxels.
     Surfels(Arc<Surfels>),
-    /// The outer faces of a body of tetrahedra.
+    /// The boundary faces of a body of tetrahedra.
     Faces,
-    /// A finer and smoother surface from these.
-    Smooth(Smooth),
+    /// A subdivision surface of the boundary faces.
+    Smooth(SmoothSurface),
 }
 
-/// How outer faces of tetrahedra are made finer.
+/// Subdivision surface of the boundary faces of tetrahedra.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Smooth {
-    /// The rule for new vertices.
-    pub scheme: SmoothScheme,
-    /// How often each triangle becomes four, 1 to [`Smooth::MOST_LEVELS`].
+pub struct SmoothSurface {
+    /// Subdivision scheme.
+    pub scheme: SubdivisionRule,
+    /// Subdivision levels, 1 to [`SmoothSurface::MAX_LEVELS`]; each splits a triangle into four.
     pub levels: u32,
 }
 
-impl Smooth {
-    /// Most levels: 64 triangles for each face.
-    pub const MOST_LEVELS: u32 = 3;
+impl SmoothSurface {
+    /// Maximum number of levels: 64 triangles per face.
+    pub const MAX_LEVELS: u32 = 3;
 }
 
-/// A rule for vertices of finer surfaces.
+/// Subdivision scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SmoothScheme {
-    /// Rounds off: vertices move inwards where the surface is curved.
+pub enum SubdivisionRule {
+    /// Loop subdivision: approximating, so vertices move inwards where the surface is curved.
     #[default]
     Loop,
-    /// Leaves nodes on the surface.
+    /// Butterfly subdivision: interpolating, so nodes stay on the surface.
     Butterfly,
 }
 
-impl SmoothScheme {
-    /// As scene files write them.
+impl SubdivisionRule {
+    /// All schemes, with their names in scene files.
     pub const ALL: [(&'static str, Self); 2] = [("loop", Self::Loop), ("butterfly", Self::Butterfly)];
 }
 
-/// How a surface is laid around particles.
+/// Surface reconstruction from particles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Isosurface {
-    /// Edge of the cells that it is looked for in, m.
+    /// Cell size of the marching-cubes grid, m.
     pub cell: Real,
-    /// Rounds of smoothing.
+    /// Iterations of Taubin smoothing.
     pub smoothing: u32,
 }
 
 impl Isosurface {
-    /// Rounds of smoothing that take away the lattice of the particles and leave the form.
-    pub const SMOOTHING: u32 = 8;
+    /// Iterations that remove the imprint of the particle lattice and preserve the shape.
+    pub const DEFAULT_SMOOTHING: u32 = 8;
 
-    /// What suits particles this far apart, m.
+    /// Default settings for a particle spacing, m.
     pub fn for_spacing(spacing: Real) -> Self {
-        Self { cell: 0.5 * spacing, smoothing: Self::SMOOTHING }
+        Self { cell: 0.5 * spacing, smoothing: Self::DEFAULT_SMOOTHING }
     }
 }
 
 impl Skin {
-    /// As scene files and reports write it.
+    /// Name in scene files and reports.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Particles => "particles",
@@ -96,26 +96,27 @@ impl Skin {
     }
 }
 
-/// A mesh in the body's own frame at rest.
+/// Mesh in the rest frame of a body.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SkinMesh {
-    /// m.
+    /// Vertices, m.
     pub positions: Vec<Vec3>,
-    /// Counter-clockwise seen from outside.
+    /// Vertex indices, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Points of a surface in the body's own frame at rest, each a small disc (`[MKN04]` section 5).
+/// Surfels in the rest frame of a body: elliptical discs that sample a surface (`[MKN04]` section 5).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Surfels {
     /// Centres, m.
     pub positions: Vec<Vec3>,
-    /// Half axes of each, across the normal; the first turned to the second goes counter-clockwise seen from outside, m.
+    /// Semi-axes of each, perpendicular to the normal, m; the rotation from the first to the second is
+    /// counter-clockwise seen from outside.
     pub axes: Vec<[Vec3; 2]>,
 }
 
 impl Surfels {
-    /// Round discs of one radius around points with unit normals, m.
+    /// Circular surfels of one radius (m) at points with unit normals.
     pub fn round(positions: Vec<Vec3>, normals: &[Vec3], radius: Real) -> Self {
         let axes = normals.iter().map(|normal| {
             let (a, b) = normal.any_orthonormal_pair();
@@ -125,8 +126,8 @@ impl Surfels {
     }
 }
 
-/// The unit normal of a disc with these half axes; up, where they span nothing.
+/// Unit normal of a surfel from its semi-axes; +y if they are degenerate.
 pub(crate) fn disc_normal([a, b]: [Vec3; 2]) -> Vec3 {
-    // Axes may be so short that their product would be lost.
+    // Normalised first: the product of very short axes would underflow.
     a.normalize_or_zero().cross(b.normalize_or_zero()).normalize_or(Vec3::Y)
 }

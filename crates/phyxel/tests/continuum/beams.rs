@@ -1,11 +1,11 @@
 //! Bars and beams: Young's modulus, Poisson's ratio, bending, frequencies.
 
-use crate::common::{Random, world};
+use crate::common::{Lcg, world};
 use crate::{cloud, elastic};
 use glam::Vec3;
 use phyxel::World;
 use phyxel::body::NewBody;
-use phyxel::command::{Command, Setting, Target};
+use phyxel::commands::{Command, Setting, Target};
 use phyxel::model::ContinuumSettings;
 use phyxel::model::continuum::Integration;
 use phyxel::step::{StageTimes, step};
@@ -17,12 +17,12 @@ const DENSITY: f64 = 1000.0;
 const EDGE: f64 = 0.2;
 const SLENDER: u32 = 4;
 
-/// How a beam is sampled and stepped.
+/// Sampling and time integration of a beam.
 #[derive(Clone, Copy)]
 pub struct Beam {
     /// Phyxels across.
     pub across: u32,
-    /// Farthest that a phyxel is from its place, along every axis, in spacings.
+    /// Largest displacement of a phyxel from the lattice along every axis, in spacings.
     pub jitter: f32,
     pub integration: Integration,
 }
@@ -36,22 +36,22 @@ impl Beam {
         SLENDER * self.across
     }
 
-    /// From the layer that is held to the far end, m. Phyxels are in the middle of what they stand for.
+    /// Length from the fixed layer to the far end, m. Phyxels are at the centres of their cells.
     fn length(self) -> f64 {
         (f64::from(self.layers()) - 0.5) * self.spacing()
     }
 
-    /// A beam along x whose first layer is held.
+    /// Beam along x whose first layer is fixed.
     fn body(self) -> NewBody {
         let (count, spacing) = (self.across, self.spacing() as f32);
-        let (middle, mut random) = (0.5 * (count - 1) as f32, Random(9));
+        let (middle, mut random) = (0.5 * (count - 1) as f32, Lcg(9));
         let mut samples = Vec::new();
         for x in 0..self.layers() {
             for z in 0..count {
                 for y in 0..count {
-                    let place = Vec3::new(x as f32, y as f32 - middle, z as f32 - middle);
+                    let position = Vec3::new(x as f32, y as f32 - middle, z as f32 - middle);
                     let is_end = x == 0 || x + 1 == self.layers();
-                    samples.push((place + random.vector(if is_end { 0.0 } else { self.jitter })) * spacing);
+                    samples.push((position + random.next_vector(if is_end { 0.0 } else { self.jitter })) * spacing);
                 }
             }
         }
@@ -67,15 +67,15 @@ impl Beam {
     }
 
     /// Mean displacement of a layer along an axis, m.
-    fn moved(self, world: &World, layer: u32, axis: usize) -> f64 {
+    fn displacement(self, world: &World, layer: u32, axis: usize) -> f64 {
         let size = (self.across * self.across) as usize;
         let particles = world.particles();
         let of = |i: usize| f64::from((particles.position[i] - particles.rest[i])[axis]);
         (layer as usize * size..(layer as usize + 1) * size).map(of).sum::<f64>() / size as f64
     }
 
-    /// First bending frequency of a slender beam, 1/s, lower by shear and by the turning of sections: Timoshenko's beam,
-    /// by Rayleigh's quotient of Dunkerley, `1/f^2 = 1/f_b^2 + 1/f_s^2`.
+    /// First bending frequency of a Timoshenko beam, 1/s, by Dunkerley's formula:
+    /// `1/f^2 = 1/f_b^2 + 1/f_s^2` from the frequencies of pure bending and pure shear.
     pub fn frequency(self) -> f64 {
         let (length, inertia, area) = (self.length(), EDGE.powi(4) / 12.0, EDGE * EDGE);
         let bending = 1.8751f64.powi(2) / (2.0 * std::f64::consts::PI)
@@ -95,11 +95,11 @@ fn kinetic(world: &World) -> f64 {
     particles.velocity.iter().zip(&particles.mass).map(of).sum()
 }
 
-/// The mean of a quantity of a world that swings about where it would rest, with a period.
+/// Mean of a quantity of a world that oscillates about its equilibrium with a period (s).
 ///
-/// Three times the motion is taken away where it is largest, which is near the middle of the swing; what is left of it
-/// is averaged over a period.
-fn at_rest(world: &mut World, period: f64, quantity: impl Fn(&World) -> f64) -> f64 {
+/// Kinetic damping: velocities are zeroed at three maxima of the kinetic energy, which are near the
+/// equilibrium; the remaining oscillation is averaged over a period.
+fn static_mean(world: &mut World, period: f64, quantity: impl Fn(&World) -> f64) -> f64 {
     let dt = (period / 400.0).min(world.stable_step()) as f32;
     let mut times = StageTimes::default();
     let (mut last, mut stops) = (0.0, 0);
@@ -127,19 +127,20 @@ fn at_rest(world: &mut World, period: f64, quantity: impl Fn(&World) -> f64) -> 
 }
 
 /// Young's modulus and Poisson's ratio of a bar that hangs by one end, from the middle third of its length.
-pub fn constants(beam: Beam) -> (f64, f64) {
+pub fn elastic_constants(beam: Beam) -> (f64, f64) {
     let gravity = 5.0;
     let (length, spacing) = (beam.length(), beam.spacing());
     let period = 4.0 * length / (YOUNG / DENSITY).sqrt();
     let (low, high) = (beam.layers() / 3, 2 * beam.layers() / 3);
     let mut world = beam.world(Vec3::X * gravity as f32);
-    let stretch = at_rest(&mut world, period, |world| beam.moved(world, high, 0) - beam.moved(world, low, 0));
+    let stretch =
+        static_mean(&mut world, period, |world| beam.displacement(world, high, 0) - beam.displacement(world, low, 0));
     let [a, b] = [low, high].map(|layer| f64::from(layer) * spacing);
     let young = DENSITY * gravity * (length * (b - a) - 0.5 * (b * b - a * a)) / stretch;
     let middle = beam.layers() / 2;
     let mut world = beam.world(Vec3::X * gravity as f32);
-    let narrowing = at_rest(&mut world, period, |world| {
-        // The slope of displacements across, by least squares.
+    let lateral_strain = static_mean(&mut world, period, |world| {
+        // Slope of the lateral displacements, by least squares.
         let (size, particles) = ((beam.across * beam.across) as usize, world.particles());
         let (mut sum, mut square) = (0.0, 0.0);
         for i in (middle as usize - 1) * size..(middle as usize + 2) * size {
@@ -149,33 +150,35 @@ pub fn constants(beam: Beam) -> (f64, f64) {
         -sum / square
     });
     let strain = DENSITY * gravity * (length - f64::from(middle) * spacing) / YOUNG;
-    (young, narrowing / strain)
+    (young, lateral_strain / strain)
 }
 
-/// Deflection of the last layer of a beam that is held at one end and bends under its own weight, over Timoshenko's.
-pub fn deflection(beam: Beam) -> f64 {
+/// Deflection of the last layer of a cantilever under its own weight, over that of Timoshenko.
+pub fn deflection_ratio(beam: Beam) -> f64 {
     let gravity = 0.2;
     let (last, length) = (beam.layers() - 1, beam.length());
     let mut world = beam.world(Vec3::NEG_Y * gravity as f32);
-    let found = -at_rest(&mut world, 1.0 / beam.frequency(), |world| beam.moved(world, last, 1));
+    let found = -static_mean(&mut world, 1.0 / beam.frequency(), |world| beam.displacement(world, last, 1));
     let (x, load, inertia) = (f64::from(last) * beam.spacing(), DENSITY * gravity * EDGE * EDGE, EDGE.powi(4) / 12.0);
-    let bent = load * (6.0 * length * length * x * x - 4.0 * length * x.powi(3) + x.powi(4)) / (24.0 * YOUNG * inertia);
-    let sheared = load * (length * x - 0.5 * x * x) / (shear_modulus() * EDGE * EDGE / 1.2);
-    found / (bent + sheared)
+    let bending =
+        load * (6.0 * length * length * x * x - 4.0 * length * x.powi(3) + x.powi(4)) / (24.0 * YOUNG * inertia);
+    let shear = load * (length * x - 0.5 * x * x) / (shear_modulus() * EDGE * EDGE / 1.2);
+    found / (bending + shear)
 }
 
-/// First bending frequency of a beam that is let go under its own weight, over the closed form.
-pub fn ringing(beam: Beam) -> f64 {
+/// First bending frequency of a cantilever that is released under its own weight, over the closed form.
+pub fn frequency_ratio(beam: Beam) -> f64 {
     let mut world = beam.world(Vec3::NEG_Y * 0.2);
     let expected = 1.0 / beam.frequency();
     let dt = (expected / 400.0).min(world.stable_step()) as f32;
     let last = beam.layers() - 1;
-    // It swings between its shape at rest and twice the deflection: the time of the lowest point is half a period.
+    // It oscillates between its rest shape and twice the static deflection: the lowest point is after half
+    // a period.
     let (mut lowest, mut when, mut time) = (0.0, 0.0, 0.0);
     while time < 0.8 * expected {
         step(&mut world, dt, &mut StageTimes::default()).unwrap();
         time += f64::from(dt);
-        let now = beam.moved(&world, last, 1);
+        let now = beam.displacement(&world, last, 1);
         if now < lowest {
             (lowest, when) = (now, time);
         }
@@ -188,7 +191,7 @@ pub const EXPLICIT: Beam = Beam { across: 8, jitter: 0.0, integration: Integrati
 #[test]
 fn a_bar_has_the_young_s_modulus_and_poisson_s_ratio_of_its_material() {
     for jitter in [0.0, 0.15] {
-        let (young, poisson) = constants(Beam { jitter, ..EXPLICIT });
+        let (young, poisson) = elastic_constants(Beam { jitter, ..EXPLICIT });
         assert!((young / YOUNG - 1.0).abs() < 0.03, "jitter {jitter}: {young}");
         assert!((poisson / POISSON - 1.0).abs() < 0.03, "jitter {jitter}: {poisson}");
     }
@@ -197,20 +200,20 @@ fn a_bar_has_the_young_s_modulus_and_poisson_s_ratio_of_its_material() {
 #[test]
 fn a_beam_bends_as_timoshenko_s() {
     for jitter in [0.0, 0.15] {
-        let [coarse, fine] = [4, 8].map(|across| deflection(Beam { across, jitter, ..EXPLICIT }) - 1.0);
+        let [coarse, fine] = [4, 8].map(|across| deflection_ratio(Beam { across, jitter, ..EXPLICIT }) - 1.0);
         assert!(fine.abs() < 0.03 && fine.abs() < 0.5 * coarse.abs(), "jitter {jitter}: {coarse} and {fine}");
     }
 }
 
 #[test]
 fn a_beam_rings_with_its_first_frequency() {
-    let ratio = ringing(EXPLICIT);
+    let ratio = frequency_ratio(EXPLICIT);
     assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
 }
 
-/// Width over width at rest and volume over volume at rest, in the middle of a bar that is stretched by a twentieth
+/// Ratios of width and volume to those at rest, in the middle of a bar that is stretched by a twentieth
 /// between grips.
-fn stretched(poisson: f32) -> (f64, f64) {
+fn stretched_bar(poisson: f32) -> (f64, f64) {
     let beam = Beam { across: 6, ..EXPLICIT };
     let mut body = beam.body();
     let (layer, last) = (36, body.samples.len() as u32);
@@ -218,9 +221,9 @@ fn stretched(poisson: f32) -> (f64, f64) {
     body.start = Some(body.samples.iter().map(|x| *x * Vec3::new(1.05, 1.0, 1.0)).collect());
     let mut world = world(elastic(YOUNG as f32, poisson), Vec3::ZERO);
     world.add_body(body).unwrap();
-    // Across, the bar swings with the period of its width.
+    // The lateral oscillation has the period of the width.
     let period = 2.0 * EDGE / (YOUNG / DENSITY).sqrt();
-    let width = at_rest(&mut world, 4.0 * period, |world| {
+    let width = static_mean(&mut world, 4.0 * period, |world| {
         let particles = world.particles();
         let (mut sum, mut square) = (0.0, 0.0);
         for i in 11 * 36..13 * 36 {
@@ -234,9 +237,9 @@ fn stretched(poisson: f32) -> (f64, f64) {
 
 #[test]
 fn poisson_s_ratio_nothing_keeps_the_width_and_nearly_a_half_the_volume() {
-    let (width, _) = stretched(0.0);
+    let (width, _) = stretched_bar(0.0);
     assert!((width - 1.0).abs() < 0.005, "{width}");
     // Green's strain of 0.05125 along and -0.49 of it across: sqrt(0.9498) of the width, 0.997 of the volume.
-    let (_, volume) = stretched(0.49);
+    let (_, volume) = stretched_bar(0.49);
     assert!((volume - 1.0).abs() < 0.02, "{volume}");
 }

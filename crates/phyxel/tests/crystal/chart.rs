@@ -1,4 +1,4 @@
-//! A chart of points and lines as SVG, for the tables in `validation`.
+//! Charts of points and lines as SVG, for the documents in `validation`.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ const TOP: f64 = 20.0;
 const RIGHT: f64 = 20.0;
 const BOTTOM: f64 = 50.0;
 
-/// What is drawn.
+/// A chart.
 pub struct Chart<'a> {
-    /// Name and range of the axis along.
-    pub along: (&'a str, [f64; 2]),
-    /// Name and range of the axis up.
-    pub up: (&'a str, [f64; 2]),
+    /// Label and range of the horizontal axis.
+    pub x_axis: (&'a str, [f64; 2]),
+    /// Label and range of the vertical axis.
+    pub y_axis: (&'a str, [f64; 2]),
     /// Lines with their names.
     pub lines: Vec<(&'a str, Vec<(f64, f64)>)>,
     /// Points with their names.
@@ -22,23 +22,24 @@ pub struct Chart<'a> {
 }
 
 impl Chart<'_> {
-    fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        let part = |value: f64, [low, high]: [f64; 2]| (value - low) / (high - low);
+    fn to_pixels(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let fraction = |value: f64, [low, high]: [f64; 2]| (value - low) / (high - low);
         let (width, height) = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
-        (LEFT + width * part(x, self.along.1), TOP + height * (1.0 - part(y, self.up.1)))
+        (LEFT + width * fraction(x, self.x_axis.1), TOP + height * (1.0 - fraction(y, self.y_axis.1)))
     }
 
-    /// The drawing.
+    /// Renders the chart.
     pub fn svg(&self) -> String {
         const COLORS: [&str; 4] = ["#1f6fb2", "#d1495b", "#3a7d44", "#8d6a9f"];
         let mut text = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+             font-family=\"sans-serif\" font-size=\"13\">\n\
              <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n"
         );
-        let ([x0, x1], [y0, y1]) = (self.along.1, self.up.1);
+        let ([x0, x1], [y0, y1]) = (self.x_axis.1, self.y_axis.1);
         for k in 0..=5 {
             let (x, y) = (x0 + (x1 - x0) * f64::from(k) / 5.0, y0 + (y1 - y0) * f64::from(k) / 5.0);
-            let ((a, _), (_, b)) = (self.place((x, y0)), self.place((x0, y)));
+            let ((a, _), (_, b)) = (self.to_pixels((x, y0)), self.to_pixels((x0, y)));
             let (end, floor) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
             let _ = writeln!(
                 text,
@@ -56,29 +57,29 @@ impl Chart<'_> {
              <text transform=\"translate(16 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
             0.5 * (LEFT + WIDTH - RIGHT),
             HEIGHT - 10.0,
-            self.along.0,
+            self.x_axis.0,
             0.5 * (TOP + HEIGHT - BOTTOM),
-            self.up.0
+            self.y_axis.0
         );
         let mut colors = COLORS.iter().cycle();
-        let mut row = TOP + 16.0;
-        let mut name = |text: &mut String, color: &str, name: &str| {
+        let mut legend_y = TOP + 16.0;
+        let mut add_label = |text: &mut String, color: &str, label: &str| {
             let x = LEFT + 14.0;
-            let _ = writeln!(text, "<text x=\"{x}\" y=\"{row}\" fill=\"{color}\">{name}</text>");
-            row += 18.0;
+            let _ = writeln!(text, "<text x=\"{x}\" y=\"{legend_y}\" fill=\"{color}\">{label}</text>");
+            legend_y += 18.0;
         };
-        for ((what, line), color) in self.lines.iter().zip(&mut colors) {
+        for ((label, line), color) in self.lines.iter().zip(&mut colors) {
             let path: Vec<String> =
-                line.iter().map(|&at| self.place(at)).map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+                line.iter().map(|&point| self.to_pixels(point)).map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
             let _ =
                 writeln!(text, "<path d=\"M{}\" stroke=\"{color}\" stroke-width=\"2\" fill=\"none\"/>", path.join("L"));
-            name(&mut text, color, what);
+            add_label(&mut text, color, label);
         }
-        for ((what, points), color) in self.points.iter().zip(&mut colors) {
-            for (x, y) in points.iter().map(|&at| self.place(at)) {
+        for ((label, points), color) in self.points.iter().zip(&mut colors) {
+            for (x, y) in points.iter().map(|&point| self.to_pixels(point)) {
                 let _ = writeln!(text, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{color}\"/>");
             }
-            name(&mut text, color, what);
+            add_label(&mut text, color, label);
         }
         text + "</svg>\n"
     }

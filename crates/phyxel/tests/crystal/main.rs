@@ -1,30 +1,30 @@
-//! Crystals and fluids against theory.
+//! Crystals and fluids against closed forms and experiments.
 
-mod change;
 mod chart;
 #[path = "../common/mod.rs"]
 mod common;
-mod exchange;
-mod flow;
+mod emitters;
 mod fluid;
 mod fracture;
 mod heat;
+mod phase_change;
 mod refusals;
 mod solid;
 mod table;
+mod viscosity;
 
 use common::body;
 use glam::{DVec3, Vec3};
 use phyxel::World;
 use phyxel::body::NewBody;
 use phyxel::material::Material;
-use phyxel::model::shape::ShapeSettings;
+use phyxel::model::shape_matching::ShapeMatchingSettings;
 use phyxel::model::{CrystalSettings, ModelSettings};
-use phyxel::particles::Phase;
+use phyxel::store::Phase;
 
-/// Sites of a closest packing with this distance whose middles are in a box around the origin.
-fn packing(size: Vec3, distance: f32) -> Vec<Vec3> {
-    let step = distance / 2.0f32.sqrt();
+/// Sites of a closest packing of this spacing in a box around the origin.
+fn closest_packing(size: Vec3, spacing: f32) -> Vec<Vec3> {
+    let step = spacing / 2.0f32.sqrt();
     let reach = (0.5 * size / step + 1e-3).floor().as_ivec3();
     let mut points = Vec::new();
     for z in -reach.z..=reach.z {
@@ -37,25 +37,25 @@ fn packing(size: Vec3, distance: f32) -> Vec<Vec3> {
     points
 }
 
-/// A body of crystal or fluid in a box; each particle has the volume that it has in closest packing.
-fn packed(name: &str, size: Vec3, distance: f32, settings: CrystalSettings) -> NewBody {
-    let samples = packing(size, distance);
-    let volume = samples.len() as f64 * f64::from(distance).powi(3) / 2.0f64.sqrt();
+/// A box of crystal or fluid; each particle has the volume of its site in a closest packing.
+fn packed_body(name: &str, size: Vec3, spacing: f32, settings: CrystalSettings) -> NewBody {
+    let samples = closest_packing(size, spacing);
+    let volume = samples.len() as f64 * f64::from(spacing).powi(3) / 2.0f64.sqrt();
     let model = ModelSettings::Crystal(settings);
-    NewBody { model, volume, spacing: distance, ..body(name, samples, ShapeSettings::default()) }
+    NewBody { model, volume, spacing, ..body(name, samples, ShapeMatchingSettings::default()) }
 }
 
-fn crystal(name: &str, size: Vec3, distance: f32) -> NewBody {
-    packed(name, size, distance, CrystalSettings::default())
+fn crystal_body(name: &str, size: Vec3, spacing: f32) -> NewBody {
+    packed_body(name, size, spacing, CrystalSettings::default())
 }
 
-fn fluid(name: &str, size: Vec3, distance: f32) -> NewBody {
-    packed(name, size, distance, CrystalSettings { phase: Phase::Fluid, ..CrystalSettings::default() })
+fn fluid_body(name: &str, size: Vec3, spacing: f32) -> NewBody {
+    packed_body(name, size, spacing, CrystalSettings { phase: Phase::Fluid, ..CrystalSettings::default() })
 }
 
-/// Matter of a Young's modulus, without damping.
-fn elastic(young: f32) -> Material {
-    Material { young_modulus: young.into(), poisson_ratio: 0.0, damping: 0.0, ..common::matter() }
+/// Material with a Young's modulus, without damping.
+fn elastic_material(young: f32) -> Material {
+    Material { young_modulus: young.into(), poisson_ratio: 0.0, damping: 0.0, ..common::default_material() }
 }
 
 /// Momentum and angular momentum of all particles.
@@ -70,8 +70,8 @@ fn momenta(world: &World) -> (DVec3, DVec3) {
     sums
 }
 
-/// Slope of a line through points, by least squares.
-fn slope_of(points: impl Iterator<Item = (f64, f64)>) -> f64 {
+/// Slope of the least-squares line through points.
+fn fitted_slope(points: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (mut n, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (a, b) in points {
         (n, x, y, xx, xy) = (n + 1.0, x + a, y + b, xx + a * a, xy + a * b);

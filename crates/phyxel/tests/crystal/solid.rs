@@ -1,41 +1,42 @@
-//! Crystals: rest, momentum, stiffness, bouncing.
+//! Crystals: equilibrium, momentum, stiffness, impact.
 
-use crate::common::{DOWN, Random, floor, run, space, world};
-use crate::{crystal, elastic, momenta, packed};
+use crate::common::{DOWN, Lcg, floor, run_steps, world, world_without_gravity};
+use crate::{crystal_body, elastic_material, momenta, packed_body};
 use glam::{Quat, Vec3};
 use phyxel::World;
 use phyxel::body::{NewBody, Pose};
-use phyxel::command::{Command, Setting, Target};
-use phyxel::material::{Curve, Friction, Heat, Material};
+use phyxel::commands::{Command, Setting, Target};
+use phyxel::material::{Curve, Friction, Material, ThermalProperties};
 use phyxel::model::CrystalSettings;
 
 #[test]
-fn an_ideal_crystal_turned_at_random_is_at_rest() {
-    let mut random = Random(4);
+fn an_ideal_crystal_with_a_random_rotation_is_in_equilibrium() {
+    let mut rng = Lcg(4);
     for support in [1.5, 1.9] {
-        let turn = Quat::from_scaled_axis(random.vector(2.0));
+        let rotation = Quat::from_scaled_axis(rng.next_vector(2.0));
         let settings = CrystalSettings { support, ..CrystalSettings::default() };
-        let body = packed("body", Vec3::splat(0.6), 0.1, settings);
-        let mut world = space(elastic(1.0e6));
-        world.add_body(NewBody { pose: Pose { at: Vec3::new(0.3, 0.1, -0.2), turn }, ..body }).unwrap();
+        let body = packed_body("body", Vec3::splat(0.6), 0.1, settings);
+        let mut world = world_without_gravity(elastic_material(1.0e6));
+        world.add_body(NewBody { pose: Pose { position: Vec3::new(0.3, 0.1, -0.2), rotation }, ..body }).unwrap();
         let start = world.particles().position.clone();
-        run(&mut world, 2.0e-4, 200);
-        let moved = start.iter().zip(&world.particles().position).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
-        // Positions have seven digits: 3e-8 m, which a swing of 40 steps does not enlarge.
-        assert!(moved < 1e-6, "{support}: {moved}");
+        run_steps(&mut world, 2.0e-4, 200);
+        let largest_displacement =
+            start.iter().zip(&world.particles().position).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        // Positions have seven digits: 3e-8 m, which an oscillation of 40 steps does not amplify.
+        assert!(largest_displacement < 1e-6, "{support}: {largest_displacement}");
         assert!(world.frame().bodies[0].report.strain_max < 1e-5);
     }
 }
 
 #[test]
-fn a_crystal_that_swings_and_spins_keeps_its_momenta() {
-    let mut random = Random(11);
-    let mut world = space(Material { damping: 0.2, poisson_ratio: 0.3, ..elastic(1.0e5) });
-    let body = crystal("body", Vec3::new(0.9, 0.5, 0.5), 0.1);
-    let start = body.samples.iter().map(|&x| x * Vec3::new(1.05, 0.97, 1.0) + random.vector(0.004)).collect();
+fn a_vibrating_and_spinning_crystal_conserves_momenta() {
+    let mut rng = Lcg(11);
+    let mut world = world_without_gravity(Material { damping: 0.2, poisson_ratio: 0.3, ..elastic_material(1.0e5) });
+    let body = crystal_body("body", Vec3::new(0.9, 0.5, 0.5), 0.1);
+    let start = body.samples.iter().map(|&x| x * Vec3::new(1.05, 0.97, 1.0) + rng.next_vector(0.004)).collect();
     world.add_body(NewBody { start: Some(start), spin: Vec3::new(1.0, 3.0, 2.0), ..body }).unwrap();
     let (linear, angular) = momenta(&world);
-    run(&mut world, 5.0e-4, 1000);
+    run_steps(&mut world, 5.0e-4, 1000);
     let (p, l) = momenta(&world);
     let mass = f64::from(world.particles().mass.iter().sum::<f32>());
     // Rounded velocities of 1 m/s, 1000 steps that each add an error of their own.
@@ -43,15 +44,15 @@ fn a_crystal_that_swings_and_spins_keeps_its_momenta() {
     assert!((l - angular).length() < 1e-3 * angular.length(), "{l} of {angular}");
 }
 
-/// Lets a world come to rest by stopping it whenever it is fastest.
-fn settle(world: &mut World, dt: f32) {
+/// Brings a world to rest by kinetic damping: stops it at every peak of kinetic energy.
+fn relax_kinetically(world: &mut World, dt: f32) {
     let energy = |world: &World| {
         let particles = world.particles();
         particles.velocity.iter().zip(&particles.mass).map(|(v, m)| f64::from(m * v.length_squared())).sum::<f64>()
     };
     let (mut last, mut stops) = (0.0, 0);
     for _ in 0..100_000 {
-        run(world, dt, 1);
+        run_steps(world, dt, 1);
         let now = energy(world);
         if now < last {
             let target = Target::Body("body".into());
@@ -68,22 +69,23 @@ fn settle(world: &mut World, dt: f32) {
     panic!("does not come to rest");
 }
 
-/// How much farther than theory says a hanging bar is stretched whose cross-section is a square of this width.
-fn stretch(width: f32, support: f32) -> f32 {
-    stretch_of(width, support, elastic(1.0e6), 0.0)
+/// Elongation of a hanging bar of square cross-section over the closed form.
+fn elongation_ratio(width: f32, support: f32) -> f32 {
+    elongation_ratio_of(width, support, elastic_material(1.0e6), 0.0)
 }
 
-/// The same for a material that has a Young's modulus of 1e6 Pa at this temperature.
-fn stretch_of(width: f32, support: f32, material: Material, temperature: f32) -> f32 {
+/// The same for a material with a Young's modulus of 1e6 Pa at this temperature.
+fn elongation_ratio_of(width: f32, support: f32, material: Material, temperature: f32) -> f32 {
     let settings = CrystalSettings { support, ..CrystalSettings::default() };
-    let mut body = packed("body", Vec3::new(2.0, width, width), 0.1, settings);
+    let mut body = packed_body("body", Vec3::new(2.0, width, width), 0.1, settings);
     body.held = (0..body.samples.len() as u32).filter(|&i| body.samples[i as usize].x < -0.9).collect();
     let young = 1.0e6;
     let mut world = world(material, Vec3::new(4.0, 0.0, 0.0));
     world.add_body(NewBody { temperature, ..body }).unwrap();
-    settle(&mut world, 1.0e-3);
+    relax_kinetically(&mut world, 1.0e-3);
     let particles = world.particles();
-    // u(x) = rho g/E (L x - x^2/2) from the last held layer to the free end, half a layer beyond the last particles.
+    // u(x) = rho g/E (L x - x^2/2) from the last fixed layer to the free end, half a layer beyond the last
+    // particles.
     let first = particles.rest.iter().map(|x| x.x).filter(|x| *x < -0.9).fold(f32::NEG_INFINITY, f32::max);
     let last = particles.rest.iter().map(|x| x.x).fold(0.0, f32::max);
     let length = last - first + 0.5 * LAYER;
@@ -95,44 +97,49 @@ fn stretch_of(width: f32, support: f32, material: Material, temperature: f32) ->
     ratios.iter().sum::<f32>() / ratios.len() as f32
 }
 
-/// Distance of layers of a closest packing of 0.1 m, m.
+/// Distance of layers of a closest packing with a spacing of 0.1 m, m.
 const LAYER: f32 = 0.1 * std::f32::consts::FRAC_1_SQRT_2;
 
 #[test]
 fn a_hanging_bar_is_stretched_by_its_youngs_modulus() {
     for support in [1.5, 1.9] {
-        // Of n layers, n - 1 pairs of neighbours cross from one to the next: a bar is softer by a part of 1/n.
+        // n layers have n - 1 pairs of neighbours in series: a bar is softer by 1/n.
         let counts = [7.0, 15.0];
-        let [narrow, wide] = counts.map(|n| stretch((n - 0.9) * LAYER, support));
+        let [narrow, wide] = counts.map(|n| elongation_ratio((n - 0.9) * LAYER, support));
         assert!((wide - 1.0).abs() < 0.1, "{support}: {wide}");
-        let endless = (counts[1] / wide - counts[0] / narrow) / (counts[1] - counts[0]);
-        // What is left is of the second order in 1/n, 2 % for the narrow one, and the ends.
-        assert!((endless - 1.0).abs() < 0.04, "{support}: {endless} from {narrow} and {wide}");
+        let extrapolated = (counts[1] / wide - counts[0] / narrow) / (counts[1] - counts[0]);
+        // The remaining error is of second order in 1/n, 2 % for the narrow one, and that of the ends.
+        assert!((extrapolated - 1.0).abs() < 0.04, "{support}: {extrapolated} from {narrow} and {wide}");
     }
 }
 
 #[test]
 fn youngs_modulus_follows_temperature() {
     let width = 4.1 * LAYER;
-    let cold = stretch(width, 1.9);
+    let cold = elongation_ratio(width, 1.9);
     let curve = Curve::new(vec![(0.0, 3.0e6), (100.0, 1.0e6)]).unwrap();
-    let curved = Material { young_modulus: curve, ..elastic(1.0) };
-    let heat = Heat { softening: Some(50.0), melting: Some(150.0), softened: 0.2, ..Heat::default() };
-    // Half way to the melting point 0.6 of it is left.
-    let softened = Material { heat, ..elastic(1.0e6 / 0.6) };
+    let curved = Material { young_modulus: curve, ..elastic_material(1.0) };
+    let heat = ThermalProperties {
+        softening: Some(50.0),
+        melting: Some(150.0),
+        softened: 0.2,
+        ..ThermalProperties::default()
+    };
+    // Half way to the melting point 0.6 of the modulus remains.
+    let softened = Material { heat, ..elastic_material(1.0e6 / 0.6) };
     for material in [curved, softened] {
-        // The same but for how it is brought to rest: strains of 1e-2 in positions of seven digits.
-        let warm = stretch_of(width, 1.9, material, 100.0);
+        // The same but for the relaxation: strains of 1e-2 in positions of seven digits.
+        let warm = elongation_ratio_of(width, 1.9, material, 100.0);
         assert!((warm / cold - 1.0).abs() < 2e-3, "{warm} and {cold}");
     }
 }
 
 #[test]
-fn a_soft_cube_that_falls_hard_keeps_its_dent() {
-    let mut world = world(Material { damping: 0.3, poisson_ratio: 0.2, ..elastic(3.0e4) }, DOWN);
-    let body = crystal("body", Vec3::splat(0.7), 0.1);
-    let at = Vec3::new(0.0, 2.5, 0.0);
-    world.add_body(NewBody { pose: Pose { at, turn: Quat::IDENTITY }, ..body }).unwrap();
+fn a_soft_cube_deforms_plastically_on_a_hard_impact() {
+    let mut world = world(Material { damping: 0.3, poisson_ratio: 0.2, ..elastic_material(3.0e4) }, DOWN);
+    let body = crystal_body("body", Vec3::splat(0.7), 0.1);
+    let position = Vec3::new(0.0, 2.5, 0.0);
+    world.add_body(NewBody { pose: Pose { position, rotation: Quat::IDENTITY }, ..body }).unwrap();
     world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
     let size = |world: &World| {
         let [low, high] = world.frame().bodies[0].report.bounds;
@@ -147,33 +154,36 @@ fn a_soft_cube_that_falls_hard_keeps_its_dent() {
         world.advance_frame().unwrap();
     }
     let last = size(&world);
-    // It hits the floor faster than sound is in it, and is half as high for a moment; a part of that stays, and its volume is kept: what
-    // it lost in height it has in breadth.
+    // It hits the floor faster than the speed of sound in it and is half as high for a moment. A fraction of
+    // that remains, at constant volume: what it loses in height it gains in width.
     let wide = |size: [f64; 3]| size[0] * size[2];
     assert!(last[1] < 0.9 * first[1] && wide(last) > wide(first) / 0.9, "{first:?} {last:?}");
-    // A second later it is as it was, but for the layer distance of 0.07 m by which a single particle may settle.
+    // A second later it is the same, but for one layer of 0.07 m by which a single particle may settle.
     assert!((0..3).all(|axis| (last[axis] - settled[axis]).abs() < 0.07), "{settled:?} {last:?}");
     assert_eq!(world.frame().bodies[0].report.pieces, 1);
 }
 
 #[test]
 fn an_elastic_cube_bounces_and_keeps_its_shape() {
-    let mut world = world(Material { poisson_ratio: 0.2, ..elastic(1.0e6) }, DOWN);
-    let body = crystal("body", Vec3::splat(0.5), 0.1);
-    world.add_body(NewBody { pose: Pose { at: Vec3::new(0.0, 0.8, 0.0), turn: Quat::IDENTITY }, ..body }).unwrap();
+    let mut world = world(Material { poisson_ratio: 0.2, ..elastic_material(1.0e6) }, DOWN);
+    let body = crystal_body("body", Vec3::splat(0.5), 0.1);
+    world
+        .add_body(NewBody { pose: Pose { position: Vec3::new(0.0, 0.8, 0.0), rotation: Quat::IDENTITY }, ..body })
+        .unwrap();
     world.add_obstacle(floor(Friction::NONE, 0.0)).unwrap();
-    let (mut lowest, mut back) = (f64::INFINITY, 0.0f64);
+    let (mut lowest, mut rebound) = (f64::INFINITY, 0.0f64);
     for _ in 0..45 {
         world.advance_frame().unwrap();
         let height = world.frame().bodies[0].report.centre[1];
         lowest = lowest.min(height);
         if height > lowest {
-            back = back.max(height);
+            rebound = rebound.max(height);
         }
     }
-    // It falls by half a metre, and more than half of that comes back. What it keeps for swinging is not in the height.
-    assert!(lowest < 0.35 && back > lowest + 0.3, "down to {lowest}, back to {back}");
+    // It falls by half a metre and rebounds by more than half of that. The energy of its vibration is not in
+    // the height.
+    assert!(lowest < 0.35 && rebound > lowest + 0.3, "down to {lowest}, back to {rebound}");
     let report = world.frame().bodies[0].report.clone();
-    // It hits the floor with a tenth of the speed of sound, and swings from then on.
+    // It hits the floor with a tenth of the speed of sound and vibrates from then on.
     assert!(report.strain_max < 0.2 && report.pieces == 1, "{} {}", report.strain_max, report.pieces);
 }

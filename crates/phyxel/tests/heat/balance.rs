@@ -1,17 +1,17 @@
-//! Heat is neither made nor lost, whatever comes from outside.
+//! Energy conservation with every boundary condition.
 
 use crate::experiments::{DENSITY, SPECIFIC, add_block, add_body, advance, ball_cells, plain, profile, radiate, world};
 use glam::Vec3;
 use phyxel::body::Pose;
 use phyxel::checkpoint::{decode, encode};
-use phyxel::command::{Command, Region, Setting, Target};
+use phyxel::commands::{Command, Region, Setting, Target};
 use phyxel::heating::{Exchange, Heating};
-use phyxel::material::Heat;
+use phyxel::material::ThermalProperties;
 use phyxel::obstacle::{Geometry, Obstacle};
 use phyxel::{World, parallel};
 
-fn melting() -> Heat {
-    Heat { melting: Some(30.0), latent: 2.0e4, ..plain() }
+fn melting() -> ThermalProperties {
+    ThermalProperties { melting: Some(30.0), latent: 2.0e4, ..plain() }
 }
 
 fn pan(temperature: f32, heat_capacity: Option<f32>) -> Obstacle {
@@ -19,14 +19,14 @@ fn pan(temperature: f32, heat_capacity: Option<f32>) -> Obstacle {
     Obstacle { temperature: Some(temperature), heat_capacity, ..pan }
 }
 
-/// A block of 3 by 3 by 3 that melts at 30, in one of the situations there are.
-fn situation(number: usize) -> (&'static str, World) {
+/// Block of 3 by 3 by 3 with melting point 30, with one of the boundary conditions.
+fn heated_block(number: usize) -> (&'static str, World) {
     let mut world = world(melting());
     add_block(&mut world, [3, 3, 3], 0.1, 10.0);
     let low = Region::Box { min: Vec3::ZERO, max: Vec3::new(1.0, 0.1, 1.0) };
     let base = Heating::new("fire", "body");
-    let (word, heating) = match number {
-        0 => ("kept", Heating { region: low, temperature: Some(90.0), ..base }),
+    let (name, heating) = match number {
+        0 => ("prescribed temperature", Heating { region: low, temperature: Some(90.0), ..base }),
         1 => ("flux", Heating { facing: Some(Vec3::NEG_Y), flux: 1.0, ..base }),
         2 => ("exchange", Heating { exchange: Some(Exchange { coefficient: 5.0, ambient: 80.0 }), ..base }),
         3 => ("radiation", radiate(0.9, 200.0)),
@@ -46,28 +46,28 @@ fn situation(number: usize) -> (&'static str, World) {
         }
     };
     world.add_heating(heating).unwrap();
-    (word, world)
+    (name, world)
 }
 
 #[test]
-fn heat_is_kept_over_ten_thousand_steps_in_every_situation() {
+fn heat_is_conserved_over_ten_thousand_steps_with_every_boundary_condition() {
     // Steps below and above the explicit limit, which is about a hundred seconds here.
     for number in 0..7 {
         for dt in [20.0, 1000.0] {
-            let (word, mut world) = situation(number);
+            let (name, mut world) = heated_block(number);
             advance(&mut world, dt, 10_000);
             let totals = world.frame().totals;
-            assert!(totals.balance_error.abs() < 1e-5, "{word} with {dt}: {}", totals.balance_error);
+            assert!(totals.balance_error.abs() < 1e-5, "{name} with {dt}: {}", totals.balance_error);
             let is_closed = number == 6;
-            assert_eq!(totals.heat_in == 0.0, is_closed, "{word} with {dt}");
-            assert!(profile(&world).iter().all(|(_, t)| t.is_finite() && *t > 9.9), "{word} with {dt}");
+            assert_eq!(totals.heat_in == 0.0, is_closed, "{name} with {dt}");
+            assert!(profile(&world).iter().all(|(_, t)| t.is_finite() && *t > 9.9), "{name} with {dt}");
         }
     }
 }
 
 #[test]
-fn a_flux_brings_what_it_says_through_the_faces_it_means() {
-    // A block of 2 by 3 by 4 cells of 0.1 m has 12 faces of 0.01 m2 that look up x, and 52 in all.
+fn a_flux_acts_on_the_area_of_its_faces() {
+    // A block of 2 by 3 by 4 cells of 0.1 m has 12 faces of 0.01 m2 towards +x, and 52 in all.
     for (facing, area) in [(Some(Vec3::X), 0.12), (None, 0.52)] {
         let mut world = world(plain());
         add_block(&mut world, [2, 3, 4], 0.1, 0.0);
@@ -82,7 +82,7 @@ fn a_flux_brings_what_it_says_through_the_faces_it_means() {
 
 #[test]
 fn a_power_warms_its_region_at_its_rate() {
-    let mut world = world(Heat { conductivity: Vec3::ZERO, ..plain() });
+    let mut world = world(ThermalProperties { conductivity: Vec3::ZERO, ..plain() });
     add_block(&mut world, [4, 1, 1], 0.1, 0.0);
     let region = Region::Ball { centre: Vec3::new(0.05, 0.05, 0.05), radius: 0.01 };
     world.add_heating(Heating { region, power: 1.0e4, ..Heating::new("coil", "body") }).unwrap();
@@ -93,7 +93,7 @@ fn a_power_warms_its_region_at_its_rate() {
 }
 
 #[test]
-fn what_is_kept_at_a_temperature_has_it_whatever_else_happens() {
+fn a_prescribed_temperature_overrides_all_other_conditions() {
     for dt in [1.0, 1.0e5] {
         let mut world = world(melting());
         add_block(&mut world, [3, 3, 3], 0.1, 10.0);
@@ -112,7 +112,7 @@ fn what_is_kept_at_a_temperature_has_it_whatever_else_happens() {
 fn a_pan_with_a_heat_capacity_and_what_lies_on_it_reach_their_common_temperature() {
     let mut world = world(plain());
     add_block(&mut world, [3, 3, 3], 0.1, 10.0);
-    // As much as the block has: 27 kg of 500 J/(kg K).
+    // The heat capacity of the block: 27 kg of 500 J/(kg K).
     world.add_obstacle(pan(90.0, Some(13_500.0))).unwrap();
     advance(&mut world, 600.0, 500);
     let frame = world.frame();
@@ -121,7 +121,7 @@ fn a_pan_with_a_heat_capacity_and_what_lies_on_it_reach_their_common_temperature
     assert!((frame.totals.energy.heat / (13_500.0 * 100.0) - 1.0).abs() < 1e-6);
     assert_eq!(frame.totals.heat_in, 0.0);
     assert!(frame.totals.balance_error.abs() < 1e-9);
-    // Setting its temperature brings heat from outside.
+    // Setting its temperature counts as heat from outside.
     let target = Target::Obstacle("pan".into());
     world.apply(Command::Set { target, setting: Setting::Temperature(150.0) }).unwrap();
     let totals = world.frame().totals;
@@ -156,7 +156,7 @@ fn a_heating_is_changed_and_switched_by_its_name() {
     assert!((profile(&world)[0].1 - 7.0).abs() < 1e-6);
 }
 
-/// A ball that is heated in every way, partly molten, on a pan.
+/// Partly molten ball on a pan with heatings of several kinds.
 fn busy_world() -> World {
     let mut world = world(melting());
     add_body(&mut world, ball_cells(24).iter().map(|x| *x + Vec3::Y).collect(), 2.0 / 24.0, 4.0, 25.0);

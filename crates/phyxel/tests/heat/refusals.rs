@@ -1,49 +1,52 @@
-//! What makes no sense is refused by name.
+//! Rejection of invalid thermal input.
 
 use crate::experiments::{add_block, plain, world};
 use glam::Vec3;
 use phyxel::body::Pose;
-use phyxel::command::{Command, Setting, Target};
+use phyxel::commands::{Command, Setting, Target};
 use phyxel::heating::{Exchange, Heating, Radiation};
-use phyxel::material::{Heat, Material};
+use phyxel::material::{Material, ThermalProperties};
 use phyxel::obstacle::{Geometry, Obstacle};
 use phyxel::step::{StageTimes, step};
 
 #[test]
-fn heat_that_matter_cannot_have_is_refused() {
-    let refusal = |heat: Heat| {
+fn invalid_thermal_properties_are_rejected() {
+    let rejection = |heat: ThermalProperties| {
         let material = Material { name: "goo".into(), heat, ..Material::default() };
         material.validate().err().map(|error| error.to_string()).unwrap_or_default()
     };
     for (heat, message) in [
-        (Heat { specific_heat: 0.0, ..plain() }, "heat.specific_heat is 0.0, but it must be positive"),
-        (Heat { specific_heat: -1.0, ..plain() }, "heat.specific_heat is -1.0, but it must be positive"),
+        (ThermalProperties { specific_heat: 0.0, ..plain() }, "heat.specific_heat is 0.0, but it must be positive"),
+        (ThermalProperties { specific_heat: -1.0, ..plain() }, "heat.specific_heat is -1.0, but it must be positive"),
         (
-            Heat { conductivity: Vec3::new(1.0, -2.0, 1.0), ..plain() },
+            ThermalProperties { conductivity: Vec3::new(1.0, -2.0, 1.0), ..plain() },
             "heat.conductivity is Vec3(1.0, -2.0, 1.0), but it must be at least 0 along every axis",
         ),
         (
-            Heat { softening: Some(9.0), melting: Some(8.0), ..plain() },
+            ThermalProperties { softening: Some(9.0), melting: Some(8.0), ..plain() },
             "heat.melting is Some(8.0), but it must be at or above heat.softening",
         ),
         (
-            Heat { melting: Some(8.0), boiling: Some(8.0), ..plain() },
+            ThermalProperties { melting: Some(8.0), boiling: Some(8.0), ..plain() },
             "heat.boiling is Some(8.0), but it must be above heat.melting and heat.softening",
         ),
         (
-            Heat { latent: 5.0, ..plain() },
+            ThermalProperties { latent: 5.0, ..plain() },
             "heat.latent is 5.0, but it must be 0 without heat.melting, the temperature at which it melts",
         ),
-        (Heat { latent: f32::NAN, ..plain() }, "heat.latent is NaN, but it must be at least 0"),
-        (Heat { melting: Some(f32::INFINITY), ..plain() }, "heat.melting is Some(inf), but it must be finite"),
+        (ThermalProperties { latent: f32::NAN, ..plain() }, "heat.latent is NaN, but it must be at least 0"),
+        (
+            ThermalProperties { melting: Some(f32::INFINITY), ..plain() },
+            "heat.melting is Some(inf), but it must be finite",
+        ),
     ] {
-        assert_eq!(refusal(heat), format!("material \"goo\": {message}"));
+        assert_eq!(rejection(heat), format!("material \"goo\": {message}"));
     }
     assert!(phyxel::material::Curve::new(vec![(5.0, 1.0), (4.0, 2.0)]).is_none(), "temperatures must rise");
 }
 
 #[test]
-fn heatings_that_make_no_sense_are_refused() {
+fn invalid_heatings_are_rejected() {
     let mut world = world(plain());
     add_block(&mut world, [1, 1, 1], 0.1, 0.0);
     let base = Heating::new("sun", "body");
@@ -90,11 +93,11 @@ fn heatings_that_make_no_sense_are_refused() {
         "heating \"sun\" has no setting \"beta\" that may change while running"
     );
     assert!(world.apply(set("sun", Setting::Power(f32::INFINITY))).is_err());
-    assert_eq!(world.heatings()[0].power, 0.0, "nothing of a refused change is made");
+    assert_eq!(world.heatings()[0].power, 0.0, "a rejected change has no effect");
 }
 
 #[test]
-fn heat_beyond_all_numbers_is_named_and_the_last_good_state_is_kept() {
+fn an_overflowing_temperature_is_reported_and_the_last_valid_state_is_kept() {
     let mut world = world(plain());
     add_block(&mut world, [2, 1, 1], 0.1, 0.0);
     world.add_heating(Heating { power: 1.0e38, ..Heating::new("sun", "body") }).unwrap();
@@ -110,16 +113,16 @@ fn heat_beyond_all_numbers_is_named_and_the_last_good_state_is_kept() {
 #[test]
 fn obstacles_with_a_heat_capacity_need_a_temperature() {
     let pan = Obstacle::new("pan", Geometry::HalfSpace { normal: Vec3::Y }, Pose::default());
-    let refusal = |temperature, heat_capacity| {
+    let rejection = |temperature, heat_capacity| {
         Obstacle { temperature, heat_capacity, ..pan.clone() }.validate().err().map(|error| error.to_string())
     };
     assert_eq!(
-        refusal(None, Some(5.0)).as_deref(),
+        rejection(None, Some(5.0)).as_deref(),
         Some("obstacle \"pan\": temperature is None, but it must be given where there is a heat_capacity")
     );
     assert_eq!(
-        refusal(Some(1.0), Some(0.0)).as_deref(),
+        rejection(Some(1.0), Some(0.0)).as_deref(),
         Some("obstacle \"pan\": heat_capacity is Some(0.0), but it must be positive")
     );
-    assert_eq!(refusal(Some(1.0), Some(5.0)), None);
+    assert_eq!(rejection(Some(1.0), Some(5.0)), None);
 }

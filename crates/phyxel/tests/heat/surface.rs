@@ -1,11 +1,11 @@
-//! The area that particles expose, measured by what a flux brings.
+//! Exposed area of particles, measured by the heat of a flux.
 
 use crate::experiments::{add_body, advance, ball_cells, cells, plain, world};
 use glam::Vec3;
 use phyxel::heating::Heating;
 use std::f64::consts::PI;
 
-/// Area of a body of samples, m2: what a flux of 1 W/m2 brings in a second.
+/// Exposed area of a body, m2: the heat of a flux of 1 W/m2 in a second.
 fn area(samples: Vec<Vec3>, spacing: f32, volume: f64) -> f64 {
     let mut world = world(plain());
     add_body(&mut world, samples, spacing, volume, 0.0);
@@ -14,18 +14,18 @@ fn area(samples: Vec<Vec3>, spacing: f32, volume: f64) -> f64 {
     world.frame().totals.heat_in
 }
 
-/// Deterministic numbers in -1..1.
-fn chance(seed: &mut u64) -> f32 {
+/// Deterministic pseudo-random numbers in -1..1.
+fn random(seed: &mut u64) -> f32 {
     *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
     (*seed >> 40) as f32 / (1u64 << 23) as f32 - 1.0
 }
 
-fn shaken(samples: Vec<Vec3>, by: f32) -> Vec<Vec3> {
+fn jittered(samples: Vec<Vec3>, amplitude: f32) -> Vec<Vec3> {
     let mut seed = 7;
-    samples.into_iter().map(|x| x + by * Vec3::from_array(std::array::from_fn(|_| chance(&mut seed)))).collect()
+    samples.into_iter().map(|x| x + amplitude * Vec3::from_array(std::array::from_fn(|_| random(&mut seed)))).collect()
 }
 
-/// Points of a closest packing in a ball of radius 1.
+/// Face-centred cubic packing in a ball of radius 1.
 fn packed_ball(spacing: f32) -> Vec<Vec3> {
     let step = spacing / 2.0f32.sqrt();
     let count = (2.2 / step) as u32 | 1;
@@ -34,13 +34,13 @@ fn packed_ball(spacing: f32) -> Vec<Vec3> {
     sites.map(|x| x * step).filter(|x| x.length() < 1.0).collect()
 }
 
-/// Area of a ball of radius 1, over what it should be.
+/// Exposed area of a ball of radius 1 over the exact one.
 fn ball_area(samples: Vec<Vec3>, spacing: f32) -> f64 {
     area(samples, spacing, 4.0 / 3.0 * PI) / (4.0 * PI)
 }
 
 #[test]
-fn blocks_and_crumbs_of_a_lattice_expose_just_their_faces() {
+fn blocks_and_single_cells_of_a_lattice_expose_exactly_their_faces() {
     // Areas are 32-bit numbers.
     assert!((area(cells([4; 3], 0.25), 0.25, 1.0) / 6.0 - 1.0).abs() < 1e-6);
     assert!((area(cells([1; 3], 0.25), 0.25, 0.25f64.powi(3)) / (6.0 * 0.0625) - 1.0).abs() < 1e-6);
@@ -48,23 +48,23 @@ fn blocks_and_crumbs_of_a_lattice_expose_just_their_faces() {
 }
 
 #[test]
-fn irregular_samples_expose_about_the_surface_they_fill() {
+fn irregular_samples_expose_the_surface_to_half_a_spacing() {
     for across in [16, 24] {
         let spacing = 2.0 / across as f32;
-        // Where the surface of scattered points is, is known to half a spacing, 1/n of the radius: 2/n of the area.
-        let known = 2.0 / f64::from(across);
+        // The surface of scattered points is known to half a spacing, 1/n of the radius: 2/n of the area.
+        let tolerance = 2.0 / f64::from(across);
         let packed = ball_area(packed_ball(spacing), spacing);
-        assert!((packed - 1.0).abs() < known, "closest packing, {across} across: {packed}");
-        for by in [0.2, 0.3, 0.4] {
-            let found = ball_area(shaken(ball_cells(across), by * spacing), spacing);
-            assert!((found - 1.0).abs() < known, "shaken by {by}, {across} across: {found}");
+        assert!((packed - 1.0).abs() < tolerance, "closest packing, {across} across: {packed}");
+        for amplitude in [0.2, 0.3, 0.4] {
+            let found = ball_area(jittered(ball_cells(across), amplitude * spacing), spacing);
+            assert!((found - 1.0).abs() < tolerance, "jittered by {amplitude}, {across} across: {found}");
         }
     }
 }
 
 #[test]
 fn a_ball_of_cubes_exposes_its_staircase() {
-    // From each of six sides a disc of pi R2 is seen: 6 pi R2 in all, half as much again as the ball has.
+    // The projection on each of six sides is a disc of pi R2: 6 pi R2 in all, 1.5 times the area of the ball.
     let found = ball_area(ball_cells(24), 2.0 / 24.0);
     assert!((found - 1.5).abs() < 1.5 * 2.0 / 24.0, "{found}");
 }

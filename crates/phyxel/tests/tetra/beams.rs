@@ -1,4 +1,4 @@
-//! Bars and beams: Young's modulus, Poisson's ratio, bending, frequencies.
+//! Bars and beams: Young's modulus, Poisson's ratio, bending, eigenfrequencies.
 
 use crate::common::world;
 use crate::{Cut, Mesh, elastic};
@@ -17,18 +17,18 @@ const EDGE: f64 = 0.2;
 const SLENDER: u32 = 4;
 const LENGTH: f64 = EDGE * SLENDER as f64;
 
-/// How a beam is cut.
+/// Discretisation of a beam.
 #[derive(Clone, Copy)]
 pub struct Beam {
     /// Cells across.
     pub across: u32,
     pub cut: Cut,
-    /// Farthest that an inner node is from its place, along every axis, in cells.
+    /// Largest displacement of an inner node along every axis, in cells.
     pub jitter: f32,
 }
 
 impl Beam {
-    /// A beam along x whose first end is held.
+    /// Beam along x, clamped at its first end.
     fn body(self, integration: Integration) -> NewBody {
         let cell = EDGE as f32 / self.across as f32;
         let counts = [SLENDER * self.across, self.across, self.across];
@@ -47,7 +47,8 @@ impl Beam {
 
     /// The beam at rest under gravity.
     ///
-    /// Backward Euler with four steps to a period keeps less than 0.6 of a swing in each, and faster ones less.
+    /// Backward Euler with four steps to a period keeps less than 0.6 of an oscillation in each, and less
+    /// of faster ones.
     fn at_rest(self, gravity: Vec3, period: f64) -> World {
         let mut world = self.world(gravity, Integration::Implicit);
         for _ in 0..40 {
@@ -56,8 +57,8 @@ impl Beam {
         world
     }
 
-    /// First bending frequency of a slender beam, 1/s, lower by shear and by the turning of sections: Timoshenko's beam,
-    /// by Rayleigh's quotient of Dunkerley, `1/f^2 = 1/f_b^2 + 1/f_s^2`.
+    /// First bending frequency of a Timoshenko beam, 1/s: that of Euler-Bernoulli, reduced by shear after
+    /// Dunkerley, `1/f^2 = 1/f_b^2 + 1/f_s^2`.
     pub fn frequency(self) -> f64 {
         let (inertia, area) = (EDGE.powi(4) / 12.0, EDGE * EDGE);
         let bending = 1.8751f64.powi(2) / (2.0 * std::f64::consts::PI)
@@ -71,8 +72,8 @@ fn shear_modulus() -> f64 {
     0.5 * YOUNG / (1.0 + POISSON)
 }
 
-/// Mean displacement along an axis of the nodes at a place along the beam, m.
-fn moved(world: &World, x: f64, axis: usize) -> f64 {
+/// Mean displacement along an axis of the nodes of a cross section at `x`, m.
+fn mean_displacement(world: &World, x: f64, axis: usize) -> f64 {
     let particles = world.particles();
     let near = |i: &usize| (f64::from(particles.rest[*i].x) - x).abs() < 1e-4;
     let moves: Vec<f64> = (0..particles.len())
@@ -82,47 +83,50 @@ fn moved(world: &World, x: f64, axis: usize) -> f64 {
     moves.iter().sum::<f64>() / moves.len() as f64
 }
 
-/// Young's modulus and Poisson's ratio of a bar that hangs by one end, from the middle of its length.
+/// Young's modulus and Poisson's ratio of a bar that hangs by one end, measured in the middle of its length.
 pub fn constants(beam: Beam) -> (f64, f64) {
     let gravity = 5.0;
     let period = 4.0 * LENGTH / (YOUNG / DENSITY).sqrt();
     let world = beam.at_rest(Vec3::X * gravity as f32, period);
-    // From the held end, a quarter and three quarters of the length: nodes lie there for any even number across.
+    // At a quarter and three quarters of the length from the clamp, where nodes lie for any even number
+    // across.
     let [a, b] = [0.25 * LENGTH, 0.75 * LENGTH];
-    let stretch = moved(&world, b - 0.5 * LENGTH, 0) - moved(&world, a - 0.5 * LENGTH, 0);
+    let stretch = mean_displacement(&world, b - 0.5 * LENGTH, 0) - mean_displacement(&world, a - 0.5 * LENGTH, 0);
     let young = DENSITY * gravity * (LENGTH * (b - a) - 0.5 * (b * b - a * a)) / stretch;
     // The slope of displacements across, by least squares.
     let particles = world.particles();
     let (mut sum, mut square) = (0.0, 0.0);
     for i in (0..particles.len()).filter(|&i| particles.rest[i].x.abs() < 0.25 * EDGE as f32) {
-        let (y, moved) = (f64::from(particles.rest[i].y), f64::from(particles.position[i].y - particles.rest[i].y));
-        (sum, square) = (sum + y * moved, square + y * y);
+        let (y, displacement) =
+            (f64::from(particles.rest[i].y), f64::from(particles.position[i].y - particles.rest[i].y));
+        (sum, square) = (sum + y * displacement, square + y * y);
     }
     let strain = DENSITY * gravity * 0.5 * LENGTH / YOUNG;
     (young, -sum / square / strain)
 }
 
-/// Deflection of the end of a beam that is held at the other and bends under its own weight, over Timoshenko's.
-pub fn deflection(beam: Beam) -> f64 {
+/// Tip deflection of a cantilever under its own weight, over that of a Timoshenko beam.
+pub fn deflection_ratio(beam: Beam) -> f64 {
     let gravity = 0.2;
     let world = beam.at_rest(Vec3::NEG_Y * gravity as f32, 1.0 / beam.frequency());
     let (load, inertia) = (DENSITY * gravity * EDGE * EDGE, EDGE.powi(4) / 12.0);
     let bent = load * LENGTH.powi(4) / (8.0 * YOUNG * inertia);
     let sheared = 0.5 * load * LENGTH * LENGTH / (shear_modulus() * EDGE * EDGE / 1.2);
-    -moved(&world, 0.5 * LENGTH, 1) / (bent + sheared)
+    -mean_displacement(&world, 0.5 * LENGTH, 1) / (bent + sheared)
 }
 
-/// First bending frequency of a beam that is let go under its own weight, over the closed form.
-pub fn ringing(beam: Beam) -> f64 {
+/// First bending frequency of a cantilever that is released under its own weight, over the closed form.
+pub fn frequency_ratio(beam: Beam) -> f64 {
     let mut world = beam.world(Vec3::NEG_Y * 0.2, Integration::Explicit);
     let expected = 1.0 / beam.frequency();
     let dt = (expected / 400.0).min(world.stable_step()) as f32;
-    // It swings between its shape at rest and twice the deflection: the time of the lowest point is half a period.
+    // It oscillates between its rest shape and twice the deflection: the time of the lowest point is half
+    // a period.
     let (mut lowest, mut when, mut time) = (0.0, 0.0, 0.0);
     while time < 0.8 * expected {
         step(&mut world, dt, &mut StageTimes::default()).unwrap();
         time += f64::from(dt);
-        let now = moved(&world, 0.5 * LENGTH, 1);
+        let now = mean_displacement(&world, 0.5 * LENGTH, 1);
         if now < lowest {
             (lowest, when) = (now, time);
         }
@@ -134,7 +138,7 @@ pub fn ringing(beam: Beam) -> f64 {
 fn a_bar_has_the_young_s_modulus_and_poisson_s_ratio_of_its_material() {
     for (cut, jitter) in [(Cut::Six, 0.0), (Cut::Centred, 0.0), (Cut::Centred, 0.15)] {
         let (young, poisson) = constants(Beam { across: 4, cut, jitter });
-        // Bars stretch evenly, which elements follow exactly, but for the held end, where they are too stiff for a width.
+        // Linear elements are exact for uniform strain; only within a width of the clamp they are too stiff.
         assert!((young / YOUNG - 1.0).abs() < 0.03, "{cut:?}, {jitter}: {young}");
         assert!((poisson / POISSON - 1.0).abs() < 0.03, "{cut:?}, {jitter}: {poisson}");
     }
@@ -143,9 +147,10 @@ fn a_bar_has_the_young_s_modulus_and_poisson_s_ratio_of_its_material() {
 #[test]
 fn a_beam_bends_as_timoshenko_s() {
     for (cut, jitter) in [(Cut::Six, 0.0), (Cut::Centred, 0.0), (Cut::Centred, 0.15)] {
-        let [coarse, fine] = [4, 8].map(|across| deflection(Beam { across, cut, jitter }) - 1.0);
-        // Elements of one strain are too stiff in bending, by a part that falls with the square of their size. Six to a cell, all
-        // along one diagonal, are the stiffest. The closed form knows nothing of a held end that cannot narrow, which is worth 2 %.
+        let [coarse, fine] = [4, 8].map(|across| deflection_ratio(Beam { across, cut, jitter }) - 1.0);
+        // Linear tetrahedra are too stiff in bending, by an error of second order in their size. Six per
+        // cell, all along one diagonal, are the stiffest. The closed form neglects that the clamp
+        // prevents lateral contraction, which is worth 2 %.
         assert!(coarse < 0.0 && fine.abs() < 0.5 * coarse.abs(), "{cut:?}, {jitter}: {coarse} and {fine}");
         assert!(cut == Cut::Six || fine.abs() < 0.05, "{cut:?}, {jitter}: {fine}");
     }
@@ -153,6 +158,6 @@ fn a_beam_bends_as_timoshenko_s() {
 
 #[test]
 fn a_beam_rings_with_its_first_frequency() {
-    let ratio = ringing(Beam { across: 8, cut: Cut::Centred, jitter: 0.0 });
+    let ratio = frequency_ratio(Beam { across: 8, cut: Cut::Centred, jitter: 0.0 });
     assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
 }

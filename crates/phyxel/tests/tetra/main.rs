@@ -1,101 +1,119 @@
-//! Tetrahedra against theory.
+//! Verification of the finite elements: closed forms, conservation laws, convergence.
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod beams;
-mod breaking;
 mod contact;
+mod fracture;
 mod melting;
 mod motion;
-mod others;
+mod other_models;
 mod refusals;
 mod skins;
 mod table;
+mod thermal;
 mod ties;
-mod warmth;
 
-use common::{Random, body};
+use common::{Lcg, body};
 use glam::Vec3;
 use phyxel::body::NewBody;
 use phyxel::material::Material;
-use phyxel::model::shape::ShapeSettings;
+use phyxel::model::shape_matching::ShapeMatchingSettings;
 use phyxel::model::{ModelSettings, TetraSettings};
 use std::sync::Arc;
 
-/// How cells are cut into tetrahedra.
+/// Division of cubic cells into tetrahedra.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cut {
-    /// Six around a diagonal of each cell.
+    /// Six around a diagonal of each cell (Kuhn).
     Six,
-    /// Around the middles of cells, four for each face between two, as meshers that cut a lattice to a shape do it.
+    /// Around the centres of cells, four for each face between two (body-centred cubic), as isosurface
+    /// stuffing has them.
     Centred,
 }
 
-/// Elements with their nodes.
+/// Tetrahedral mesh.
 struct Mesh {
     nodes: Vec<Vec3>,
     elements: Vec<[u32; 4]>,
 }
 
-impl Mesh {
-    /// A block of so many cubic cells along the axes, centred, with each node that is not at the surface up to `jitter` cells from its
-    /// place along every axis.
-    fn block(counts: [u32; 3], cell: f32, cut: Cut, jitter: f32) -> Self {
-        let [nx, ny, nz] = counts;
-        let corner = |x: u32, y: u32, z: u32| x + (nx + 1) * (y + (ny + 1) * z);
-        let mut nodes = common::block([nx + 1, ny + 1, nz + 1], 1.0);
-        let corners = nodes.len() as u32;
-        let cells: Vec<[u32; 3]> =
-            (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z]))).collect();
-        let mut elements = Vec::new();
-        match cut {
-            Cut::Six => {
-                for &[x, y, z] in &cells {
-                    for axes in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]] {
-                        let mut place = [x, y, z];
-                        let mut element = [corner(x, y, z); 4];
-                        for (axis, node) in axes.into_iter().zip(&mut element[1..]) {
-                            place[axis] += 1;
-                            *node = corner(place[0], place[1], place[2]);
-                        }
-                        elements.push(element);
-                    }
-                }
+/// Cells of a block, x fastest.
+fn cells([nx, ny, nz]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])))
+}
+
+/// Node at a corner of cells.
+fn corner([nx, ny, _]: [u32; 3], [x, y, z]: [u32; 3]) -> u32 {
+    x + (nx + 1) * (y + (ny + 1) * z)
+}
+
+/// Elements of a block with six around a diagonal of each cell.
+fn six_per_cell(counts: [u32; 3]) -> Vec<[u32; 4]> {
+    let mut elements = Vec::new();
+    for cell in cells(counts) {
+        for axes in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]] {
+            let mut position = cell;
+            let mut element = [corner(counts, cell); 4];
+            for (axis, node) in axes.into_iter().zip(&mut element[1..]) {
+                position[axis] += 1;
+                *node = corner(counts, position);
             }
-            Cut::Centred => {
-                nodes.extend(common::block(counts, 1.0));
-                let middle = |x: u32, y: u32, z: u32| corners + x + nx * (y + ny * z);
-                for &[x, y, z] in &cells {
-                    for (axis, side) in (0..3).flat_map(|axis| [(axis, 0), (axis, 1)]) {
-                        let (p, q) = ((axis + 1) % 3, (axis + 2) % 3);
-                        let at = |a: u32, b: u32| {
-                            let mut place = [x, y, z];
-                            (place[axis], place[p], place[q]) = (place[axis] + side, place[p] + a, place[q] + b);
-                            corner(place[0], place[1], place[2])
-                        };
-                        let ring = [at(0, 0), at(1, 0), at(1, 1), at(0, 1)];
-                        let (own, place) = (middle(x, y, z), [x, y, z][axis]);
-                        let is_outer = if side == 0 { place == 0 } else { place + 1 == counts[axis] };
-                        if is_outer {
-                            let k = ((x + y + z) % 2) as usize;
-                            elements.push([own, ring[k], ring[k + 1], ring[k + 2]]);
-                            elements.push([own, ring[k], ring[k + 2], ring[(k + 3) % 4]]);
-                        } else if side == 1 {
-                            let mut next = [x, y, z];
-                            next[axis] += 1;
-                            let other = middle(next[0], next[1], next[2]);
-                            (0..4).for_each(|k| elements.push([own, other, ring[k], ring[(k + 1) % 4]]));
-                        }
-                    }
-                }
+            elements.push(element);
+        }
+    }
+    elements
+}
+
+/// Elements of a block around the centres of cells, which are nodes from `first_centre` on.
+fn body_centred(counts: [u32; 3], first_centre: u32) -> Vec<[u32; 4]> {
+    let [nx, ny, _] = counts;
+    let centre = |[x, y, z]: [u32; 3]| first_centre + x + nx * (y + ny * z);
+    let mut elements = Vec::new();
+    for cell in cells(counts) {
+        for (axis, side) in (0..3).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+            let (p, q) = ((axis + 1) % 3, (axis + 2) % 3);
+            let face_corner = |a: u32, b: u32| {
+                let mut position = cell;
+                (position[axis], position[p], position[q]) = (position[axis] + side, position[p] + a, position[q] + b);
+                corner(counts, position)
+            };
+            let ring = [face_corner(0, 0), face_corner(1, 0), face_corner(1, 1), face_corner(0, 1)];
+            let is_outer = if side == 0 { cell[axis] == 0 } else { cell[axis] + 1 == counts[axis] };
+            if is_outer {
+                let k = (cell.iter().sum::<u32>() % 2) as usize;
+                elements.push([centre(cell), ring[k], ring[k + 1], ring[k + 2]]);
+                elements.push([centre(cell), ring[k], ring[k + 2], ring[(k + 3) % 4]]);
+            } else if side == 1 {
+                let mut next = cell;
+                next[axis] += 1;
+                (0..4).for_each(|k| elements.push([centre(cell), centre(next), ring[k], ring[(k + 1) % 4]]));
             }
         }
+    }
+    elements
+}
+
+impl Mesh {
+    /// Centred block of cubic cells, `counts` along the axes, with inner nodes displaced by up to
+    /// `jitter` cells along every axis.
+    fn block(counts: [u32; 3], cell: f32, cut: Cut, jitter: f32) -> Self {
+        let [nx, ny, nz] = counts;
+        let mut nodes = common::block([nx + 1, ny + 1, nz + 1], 1.0);
+        let mut elements = match cut {
+            Cut::Six => six_per_cell(counts),
+            Cut::Centred => {
+                let corners = nodes.len() as u32;
+                nodes.extend(common::block(counts, 1.0));
+                body_centred(counts, corners)
+            }
+        };
         let half = Vec3::new(nx as f32, ny as f32, nz as f32) * 0.5;
-        let mut random = Random(11);
+        let mut random = Lcg(11);
         for node in &mut nodes {
             let is_inner = (half - node.abs()).min_element() > 0.1;
-            *node = (*node + random.vector(if is_inner { jitter } else { 0.0 })) * cell;
+            *node = (*node + random.next_vector(if is_inner { jitter } else { 0.0 })) * cell;
         }
         for element in &mut elements {
             let [a, b, c, d] = element.map(|node| nodes[node as usize]);
@@ -115,20 +133,20 @@ impl Mesh {
         self.elements.iter().map(volume).sum()
     }
 
-    /// A body of these elements.
+    /// Body of these elements.
     fn body(self, spacing: f32, settings: TetraSettings) -> NewBody {
         let volume = self.volume();
         let model = ModelSettings::Tetra(TetraSettings { elements: Arc::new(self.elements), ..settings });
-        NewBody { model, volume, spacing, ..body("body", self.nodes, ShapeSettings::default()) }
+        NewBody { model, volume, spacing, ..body("body", self.nodes, ShapeMatchingSettings::default()) }
     }
 }
 
-/// Elastic matter without damping.
+/// Elastic material without damping.
 fn elastic(young: f32, poisson: f32) -> Material {
-    Material { young_modulus: young.into(), poisson_ratio: poisson, damping: 0.0, ..common::matter() }
+    Material { young_modulus: young.into(), poisson_ratio: poisson, damping: 0.0, ..common::default_material() }
 }
 
-/// A block of so many cells along the axes.
+/// Block of cells, `counts` along the axes.
 fn block(counts: [u32; 3], cell: f32, settings: TetraSettings) -> NewBody {
     Mesh::block(counts, cell, Cut::Centred, 0.1).body(cell, settings)
 }

@@ -1,31 +1,31 @@
-//! Tetrahedra that melt into a fluid.
+//! Melting of elements into a fluid.
 
-use crate::common::{body, run, space};
+use crate::common::{body, run_steps, world_without_gravity};
 use crate::{Cut, Mesh, elastic};
 use glam::{DVec3, Vec3};
 use phyxel::body::NewBody;
 use phyxel::checkpoint::{decode, encode};
-use phyxel::command::{Command, Region};
-use phyxel::material::{Heat, Material};
-use phyxel::model::shape::ShapeSettings;
+use phyxel::commands::{Command, Region};
+use phyxel::material::{Material, ThermalProperties};
+use phyxel::model::shape_matching::ShapeMatchingSettings;
 use phyxel::model::{CrystalSettings, ModelSettings, TetraSettings};
-use phyxel::particles::Phase;
 use phyxel::skin::Skin;
+use phyxel::store::Phase;
 use phyxel::{World, parallel};
 
 const CELL: f32 = 0.1;
 
-/// A block of wax with an empty pool.
+/// Block of wax with an empty fluid body.
 fn wax() -> World {
-    let heat = Heat {
+    let heat = ThermalProperties {
         specific_heat: 1000.0,
         softening: Some(40.0),
         melting: Some(50.0),
         latent: 1.0e4,
         conductivity: Vec3::splat(1.0),
-        ..Heat::default()
+        ..ThermalProperties::default()
     };
-    let mut world = space(Material { heat, ..elastic(1.0e5, 0.3) });
+    let mut world = world_without_gravity(Material { heat, ..elastic(1.0e5, 0.3) });
     let settings = TetraSettings { melts_into: Some("pool".into()), ..TetraSettings::default() };
     let block = Mesh::block([4, 3, 3], CELL, Cut::Centred, 0.0).body(CELL, settings);
     world
@@ -36,18 +36,18 @@ fn wax() -> World {
         model: ModelSettings::Crystal(fluid),
         spacing: 0.08,
         volume: 0.0,
-        ..body("pool", vec![], ShapeSettings::default())
+        ..body("pool", vec![], ShapeMatchingSettings::default())
     };
     world.add_body(pool).unwrap();
     world
 }
 
-/// Mass, momentum and heat of all.
+/// Total mass, momentum and heat.
 fn sums(world: &World) -> (f64, DVec3, f64) {
     let particles = world.particles();
     (0..particles.len()).fold((0.0, DVec3::ZERO, 0.0), |(mass, momentum, heat), i| {
-        let own = f64::from(particles.mass[i]);
-        (mass + own, momentum + own * particles.velocity[i].as_dvec3(), heat + own * particles.enthalpy[i])
+        let m = f64::from(particles.mass[i]);
+        (mass + m, momentum + m * particles.velocity[i].as_dvec3(), heat + m * particles.enthalpy[i])
     })
 }
 
@@ -56,40 +56,41 @@ fn warm(world: &mut World, region: Region) {
 }
 
 #[test]
-fn a_molten_end_becomes_drops_and_nothing_is_lost() {
+fn a_molten_end_becomes_drops_and_mass_momentum_and_heat_are_conserved() {
     let mut world = wax();
     warm(&mut world, Region::Box { min: Vec3::new(-0.01, -1.0, -1.0), max: Vec3::ONE });
     let (before, first) = (sums(&world), world.frame().bodies[0].report.clone());
-    run(&mut world, 1e-4, 1);
+    run_steps(&mut world, 1e-4, 1);
     let (after, frame) = (sums(&world), world.frame());
     let (solid, pool) = (&frame.bodies[0].report, &frame.bodies[1].report);
-    // Half of the elements are gone, and those nodes that had no others.
-    let [was, is] = [&first, solid].map(|report| report.tetrahedra.unwrap().count);
-    assert!(is > was / 3 && is < 2 * was / 3, "{is} of {was}");
+    // Half of the elements are removed, with the nodes that had no others.
+    let [before_count, after_count] = [&first, solid].map(|report| report.tetrahedra.unwrap().count);
+    assert!(after_count > before_count / 3 && after_count < 2 * before_count / 3, "{after_count} of {before_count}");
     assert!(pool.particles.fluid > 20, "{:?}", pool.particles);
     assert_eq!((solid.pieces, solid.skin.closed), (1, Some(true)));
-    // Drops are all as heavy as the fluid's particles; what is left over went to a node that stays.
-    let grain = world.bodies()[1].grain.mass;
+    // All drops have the mass of the fluid's particles; the remainder went to a node that stays.
+    let grain = world.bodies()[1].template.mass;
     let range = world.bodies()[1].particles.clone();
     for i in range {
         assert!((world.particles().mass[i as usize] / grain - 1.0).abs() < 1e-6);
         assert_eq!(world.particles().phase[i as usize], Phase::Fluid);
     }
-    // Each drop and the last node are rounded once, to 6e-8; pressure of a step of 0.1 ms acts between drops.
+    // Each drop and the last node are rounded once, to 6e-8; the pressure of a step of 0.1 ms acts
+    // between drops.
     assert!((after.0 / before.0 - 1.0).abs() < 1e-6, "{} {}", after.0, before.0);
     assert!((after.2 / before.2 - 1.0).abs() < 1e-6, "{} {}", after.2, before.2);
     assert!((after.1 - before.1).length() < 1e-5 * before.1.length(), "{} {}", after.1, before.1);
-    // It goes on.
-    run(&mut world, 1e-4, 20);
+    // The next steps conserve mass, too.
+    run_steps(&mut world, 1e-4, 20);
     assert!((sums(&world).0 / before.0 - 1.0).abs() < 1e-6);
 }
 
 #[test]
-fn a_body_that_melts_as_a_whole_is_empty() {
+fn a_completely_molten_body_is_empty() {
     let mut world = wax();
     warm(&mut world, Region::All);
     let before = sums(&world);
-    run(&mut world, 1e-4, 3);
+    run_steps(&mut world, 1e-4, 3);
     let after = sums(&world);
     assert_eq!(world.bodies()[0].particles.len(), 0);
     assert!((after.0 / before.0 - 1.0).abs() < 1e-6 && (after.2 / before.2 - 1.0).abs() < 1e-6);
@@ -99,7 +100,7 @@ fn a_body_that_melts_as_a_whole_is_empty() {
 }
 
 #[test]
-fn threads_and_resuming_change_no_bit_of_what_melts() {
+fn melting_is_bitwise_equal_for_any_threads_and_after_resuming() {
     let end = |threads: usize, resumed: bool| {
         parallel::with_threads(Some(threads), || {
             let mut world = wax();
@@ -111,7 +112,7 @@ fn threads_and_resuming_change_no_bit_of_what_melts() {
                 if resumed && k % 9 == 4 {
                     world = decode(&encode(&world)).unwrap();
                 }
-                run(&mut world, 5e-4, 1);
+                run_steps(&mut world, 5e-4, 1);
             }
             world.state_hash()
         })

@@ -1,6 +1,6 @@
-//! What is no body of tetrahedra.
+//! Invalid tetrahedral bodies.
 
-use crate::common::space;
+use crate::common::world_without_gravity;
 use crate::{block, elastic};
 use glam::Vec3;
 use phyxel::body::NewBody;
@@ -9,7 +9,7 @@ use phyxel::skin::{Skin, Surfels};
 use std::sync::Arc;
 
 fn refused(body: NewBody) -> String {
-    let mut world = space(elastic(1.0e5, 0.3));
+    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
     world.add_body(body).unwrap_err().to_string()
 }
 
@@ -22,7 +22,7 @@ fn with(change: impl FnOnce(&mut Vec<[u32; 4]>)) -> NewBody {
 }
 
 #[test]
-fn wrong_tetrahedra_are_named_by_number() {
+fn invalid_elements_are_named_by_index() {
     for (body, expected) in [
         (with(Vec::clear), "\"body\": tetra.elements"),
         (
@@ -42,7 +42,7 @@ fn wrong_tetrahedra_are_named_by_number() {
 }
 
 #[test]
-fn skins_that_tetrahedra_do_not_carry_are_refused_and_so_are_faces_of_others() {
+fn unsupported_skins_are_refused_and_so_are_face_skins_of_other_models() {
     let surfels = Skin::Surfels(Arc::new(Surfels::round(vec![Vec3::ZERO], &[Vec3::Y], 0.1)));
     let found = refused(NewBody { skin: surfels, ..block([1, 1, 1], 0.1, TetraSettings::default()) });
     assert!(found.contains("particles, faces, smooth, mesh or isosurface"), "{found}");
@@ -52,7 +52,7 @@ fn skins_that_tetrahedra_do_not_carry_are_refused_and_so_are_faces_of_others() {
 }
 
 #[test]
-fn damping_strength_and_stiffness_must_make_sense() {
+fn damping_strength_and_stiffness_must_be_valid() {
     let body = |settings| block([1, 1, 1], 0.1, settings);
     let found = refused(body(TetraSettings { mass_damping: -1.0, ..TetraSettings::default() }));
     assert!(found.contains("tetra.mass_damping is -1.0, but it must be at least 0"), "{found}");
@@ -67,7 +67,7 @@ fn damping_strength_and_stiffness_must_make_sense() {
             "{found}"
         );
     }
-    let mut world = space(elastic(0.0, 0.3));
+    let mut world = world_without_gravity(elastic(0.0, 0.3));
     let found = world.add_body(body(TetraSettings::default())).unwrap_err().to_string();
     assert!(found.contains("material \"matter\" of the body of tetrahedra \"body\""), "{found}");
 }

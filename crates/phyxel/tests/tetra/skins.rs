@@ -1,12 +1,12 @@
-//! Skins: own faces, and meshes that are carried.
+//! Skins: boundary faces, subdivided surfaces and embedded meshes.
 
-use crate::common::{Random, space};
+use crate::common::{Lcg, world_without_gravity};
 use crate::{block, elastic};
 use glam::{Quat, Vec3};
 use phyxel::body::{NewBody, Pose};
 use phyxel::frame::FrameSkin;
 use phyxel::model::TetraSettings;
-use phyxel::skin::{Skin, SkinMesh, Smooth, SmoothScheme};
+use phyxel::skin::{Skin, SkinMesh, SmoothSurface, SubdivisionRule};
 use std::sync::Arc;
 
 fn map(x: Vec3) -> Vec3 {
@@ -14,10 +14,10 @@ fn map(x: Vec3) -> Vec3 {
 }
 
 #[test]
-fn own_faces_are_closed_and_hold_the_volume() {
+fn boundary_faces_are_closed_and_enclose_the_volume() {
     let body = NewBody { skin: Skin::Faces, ..block([4, 3, 2], 0.1, TetraSettings::default()) };
     let start = Some(body.samples.iter().map(|&x| map(x)).collect());
-    let mut world = space(elastic(1.0e5, 0.3));
+    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
     world.add_body(NewBody { start, ..body }).unwrap();
     let frame = world.frame();
     let skin = &frame.bodies[0].report.skin;
@@ -28,35 +28,35 @@ fn own_faces_are_closed_and_hold_the_volume() {
     assert!((skin.volume.unwrap() / (0.024 * grown) - 1.0).abs() < 1e-5, "{:?}", skin.volume);
 }
 
-/// Different normals at the corners of triangles that meet in each vertex.
-fn kinds_of_normals(skin: &FrameSkin) -> Vec<Vec<Vec3>> {
-    let mut kinds = vec![Vec::new(); skin.positions.len()];
-    for (triangle, normals) in skin.triangles.iter().zip(skin.corner_normals().unwrap()) {
-        for (&vertex, normal) in triangle.iter().zip(normals) {
-            let known: &mut Vec<Vec3> = &mut kinds[vertex as usize];
+/// Distinct corner normals at each vertex.
+fn distinct_normals(skin: &FrameSkin) -> Vec<Vec<Vec3>> {
+    let mut normals = vec![Vec::new(); skin.positions.len()];
+    for (triangle, corner_normals) in skin.triangles.iter().zip(skin.corner_normals().unwrap()) {
+        for (&vertex, normal) in triangle.iter().zip(corner_normals) {
+            let known: &mut Vec<Vec3> = &mut normals[vertex as usize];
             if !known.contains(&normal) {
                 known.push(normal);
             }
         }
     }
-    kinds
+    normals
 }
 
-fn shown(body: NewBody) -> FrameSkin {
-    let mut world = space(elastic(1.0e5, 0.3));
+fn skin_of(body: NewBody) -> FrameSkin {
+    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
     world.add_body(body).unwrap();
     world.frame().bodies.remove(0).skin.unwrap()
 }
 
 #[test]
 fn a_box_has_sharp_edges_and_each_vertex_once() {
-    let skin = shown(NewBody { skin: Skin::Faces, ..block([4, 3, 2], 0.1, TetraSettings::default()) });
+    let skin = skin_of(NewBody { skin: Skin::Faces, ..block([4, 3, 2], 0.1, TetraSettings::default()) });
     let half = Vec3::new(0.2, 0.15, 0.1);
-    for (x, kinds) in skin.positions.iter().zip(kinds_of_normals(&skin)) {
+    for (x, normals) in skin.positions.iter().zip(distinct_normals(&skin)) {
         // One normal for each side of the box that the vertex lies on: three at corners, two along edges.
         let sides = (0..3).filter(|&axis| x[axis].abs() > half[axis] - 1e-4).count();
-        assert_eq!(kinds.len(), sides, "{x}: {kinds:?}");
-        assert!(kinds.iter().all(|normal| normal.abs().max_element() > 1.0 - 1e-6), "{kinds:?}");
+        assert_eq!(normals.len(), sides, "{x}: {normals:?}");
+        assert!(normals.iter().all(|normal| normal.abs().max_element() > 1.0 - 1e-6), "{normals:?}");
     }
     let sharp = skin.positions.iter().filter(|x| (0..3).all(|axis| x[axis].abs() > half[axis] - 1e-4));
     assert_eq!(sharp.count(), 8, "corners are not doubled");
@@ -64,46 +64,46 @@ fn a_box_has_sharp_edges_and_each_vertex_once() {
 
 #[test]
 fn a_ball_and_a_smooth_skin_have_no_sharp_edges() {
-    // A cube of 8 x 8 x 8 cells as a ball: neighbouring faces are turned by an eighth of a right angle, and by up to twice of it where
-    // edges of the cube were; those around a vertex by twice as much.
+    // A cube of 8 x 8 x 8 cells mapped to a ball: adjacent faces differ by an eighth of a right angle,
+    // and by up to twice that where edges of the cube were; faces around a vertex by twice as much.
     let body = block([8, 8, 8], 0.1, TetraSettings::default());
     let round = |x: &Vec3| x.normalize_or_zero() * x.abs().max_element();
     let start: Vec<Vec3> = body.samples.iter().map(round).collect();
-    let ball = shown(NewBody { skin: Skin::Faces, start: Some(start), ..body.clone() });
-    let kinds = kinds_of_normals(&ball);
-    assert!(kinds.iter().all(|kinds| kinds.len() == 1), "{:?}", kinds.iter().map(Vec::len).max());
-    let skin = Skin::Smooth(Smooth { scheme: SmoothScheme::Loop, levels: 1 });
-    assert!(shown(NewBody { skin, ..body }).corner_normals().is_none());
+    let ball = skin_of(NewBody { skin: Skin::Faces, start: Some(start), ..body.clone() });
+    let normals = distinct_normals(&ball);
+    assert!(normals.iter().all(|normals| normals.len() == 1), "{:?}", normals.iter().map(Vec::len).max());
+    let skin = Skin::Smooth(SmoothSurface { scheme: SubdivisionRule::Loop, levels: 1 });
+    assert!(skin_of(NewBody { skin, ..body }).corner_normals().is_none());
 }
 
 #[test]
 fn a_mesh_follows_an_affine_motion_exactly_inside_and_a_little_outside() {
-    let mut random = Random(21);
-    let vertices: Vec<Vec3> = (0..300).map(|_| random.vector(0.22)).collect();
+    let mut random = Lcg(21);
+    let vertices: Vec<Vec3> = (0..300).map(|_| random.next_vector(0.22)).collect();
     let triangles = (0..100).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
     let body = block([4, 4, 4], 0.1, TetraSettings::default());
     let start = Some(body.samples.iter().map(|&x| map(x)).collect());
     let skin = Skin::Mesh(Arc::new(SkinMesh { positions: vertices.clone(), triangles }));
-    let pose = Pose { at: Vec3::new(0.4, 0.1, -0.2), turn: Quat::from_rotation_y(1.0) };
-    let mut world = space(elastic(1.0e5, 0.3));
+    let pose = Pose { position: Vec3::new(0.4, 0.1, -0.2), rotation: Quat::from_rotation_y(1.0) };
+    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
     world.add_body(NewBody { start, skin, pose, ..body }).unwrap();
     let frame = world.frame();
     let shown = frame.bodies[0].skin.as_ref().unwrap();
     for (x, found) in vertices.iter().zip(&shown.positions) {
-        let off = found.distance(pose.point(map(*x)));
-        // Four weights and places of seven digits each.
+        let off = found.distance(pose.transform_point(map(*x)));
+        // Four weights and positions with seven digits each.
         assert!(off < 1e-6, "{off}");
     }
 }
 
 #[test]
-fn a_vertex_inside_an_element_stays_in_it() {
+fn vertices_at_nodes_follow_the_nodes() {
     let body = block([3, 3, 3], 0.1, TetraSettings::default());
-    let mut random = Random(4);
-    let start: Vec<Vec3> = body.samples.iter().map(|x| *x + random.vector(0.02)).collect();
-    // A vertex at each node must go where the node goes.
+    let mut random = Lcg(4);
+    let start: Vec<Vec3> = body.samples.iter().map(|x| *x + random.next_vector(0.02)).collect();
+    // A vertex at each node must follow that node.
     let mesh = SkinMesh { positions: body.samples.clone(), triangles: vec![[0, 1, 2]] };
-    let mut world = space(elastic(1.0e5, 0.3));
+    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
     let count = start.len();
     world.add_body(NewBody { start: Some(start), skin: Skin::Mesh(Arc::new(mesh)), ..body }).unwrap();
     let frame = world.frame();
@@ -114,21 +114,21 @@ fn a_vertex_inside_an_element_stays_in_it() {
 }
 
 #[test]
-fn smooth_skins_divide_faces_and_follow_an_affine_motion() {
-    for (scheme, levels) in [(SmoothScheme::Loop, 1), (SmoothScheme::Loop, 3), (SmoothScheme::Butterfly, 2)] {
-        let skin = Skin::Smooth(Smooth { scheme, levels });
+fn subdivided_skins_have_four_triangles_per_face_and_level_and_follow_an_affine_motion() {
+    for (scheme, levels) in [(SubdivisionRule::Loop, 1), (SubdivisionRule::Loop, 3), (SubdivisionRule::Butterfly, 2)] {
+        let skin = Skin::Smooth(SmoothSurface { scheme, levels });
         let body = NewBody { skin, ..block([4, 3, 2], 0.1, TetraSettings::default()) };
         let report = |start: Option<Vec<Vec3>>| {
-            let mut world = space(elastic(1.0e5, 0.3));
+            let mut world = world_without_gravity(elastic(1.0e5, 0.3));
             world.add_body(NewBody { start, ..body.clone() }).unwrap();
             world.frame().bodies[0].report.skin.clone()
         };
         let (still, moved) = (report(None), report(Some(body.samples.iter().map(|&x| map(x)).collect())));
         assert_eq!((still.kind.as_str(), still.closed, still.genus), ("smooth", Some(true), Some(0)));
         assert_eq!(still.triangles, 104 << (2 * levels), "{scheme:?} {levels}");
-        // Loop's rule rounds edges off. Weights are rounded to 6e-8, in sums of a thousand triangles.
+        // Loop subdivision smooths edges. Weights are rounded to 6e-8, in sums over a thousand triangles.
         let volume = still.volume.unwrap();
-        assert!(volume > 0.01 && (volume < 0.024 || scheme == SmoothScheme::Butterfly), "{volume}");
+        assert!(volume > 0.01 && (volume < 0.024 || scheme == SubdivisionRule::Butterfly), "{volume}");
         let grown = 1.2 * 0.8 * 1.1 + 0.3 * -0.1 * 0.2;
         assert!((moved.volume.unwrap() / (volume * grown) - 1.0).abs() < 1e-4, "{:?} of {volume}", moved.volume);
     }
@@ -137,9 +137,9 @@ fn smooth_skins_divide_faces_and_follow_an_affine_motion() {
 #[test]
 fn smooth_skins_have_one_to_three_levels() {
     for levels in [0, 4] {
-        let skin = Skin::Smooth(Smooth { scheme: SmoothScheme::Loop, levels });
+        let skin = Skin::Smooth(SmoothSurface { scheme: SubdivisionRule::Loop, levels });
         let body = NewBody { skin, ..block([2, 2, 2], 0.1, TetraSettings::default()) };
-        let error = space(elastic(1.0e5, 0.3)).add_body(body).unwrap_err().to_string();
+        let error = world_without_gravity(elastic(1.0e5, 0.3)).add_body(body).unwrap_err().to_string();
         assert!(error.contains("skin.levels") && error.contains(&levels.to_string()), "{error}");
     }
 }

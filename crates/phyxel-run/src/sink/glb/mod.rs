@@ -147,7 +147,7 @@ fn push_scalars(numbers: &mut Vec<u8>, values: &[f32], count: usize) {
 mod tests {
     use super::*;
     use crate::sample::{surfels, two_bodies};
-    use phyxel_scene::mesh::{Format, read_bytes};
+    use phyxel_scene::mesh::{MeshFormat, read_bytes};
     use std::sync::Arc;
 
     /// Text and numbers of a file.
@@ -189,7 +189,7 @@ mod tests {
     fn a_skin_reads_back_as_a_mesh() {
         let mut file = Vec::new();
         write_frame(&mut file, &two_bodies()).unwrap();
-        let mesh = read_bytes(Format::Gltf, &file).unwrap();
+        let mesh = read_bytes(MeshFormat::Gltf, &file).unwrap();
         assert_eq!((mesh.positions.len(), mesh.triangles.len()), (3, 1));
         assert_eq!(mesh.positions[1], Vec3::X);
     }

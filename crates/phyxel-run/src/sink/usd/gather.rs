@@ -137,7 +137,7 @@ fn give_round<E>(radius: f32, height: f32, reach: f32, put: &mut Put<'_, E>) -> 
 }
 
 fn matrix(pose: &Pose, scale: Vec3) -> DMat4 {
-    DMat4::from_scale_rotation_translation(scale.as_dvec3(), pose.turn.as_dquat(), pose.at.as_dvec3())
+    DMat4::from_scale_rotation_translation(scale.as_dvec3(), pose.rotation.as_dquat(), pose.position.as_dvec3())
 }
 
 /// Smallest and largest coordinates of points and what is within `reach` of them.

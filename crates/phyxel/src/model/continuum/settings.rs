@@ -1,4 +1,4 @@
-//! Settings of a body of phyxels.
+//! Settings of the continuum model.
 
 use crate::Real;
 use serde::{Deserialize, Serialize};
@@ -6,21 +6,22 @@ use serde::{Deserialize, Serialize};
 /// Settings of one body of phyxels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContinuumSettings {
-    /// How far a phyxel feels its neighbours, as a multiple of the mean distance of its ten nearest.
+    /// Support radius, as a multiple of the mean distance of the ten nearest phyxels.
     pub support: Real,
-    /// Stiffness against motion of neighbours that is not affine, as a part of Young's modulus.
+    /// Hourglass stiffness against non-affine motion of neighbours, as a fraction of Young's modulus.
     pub hourglass: Real,
-    /// Stiffness against a change of volume beside that of the material, as a part of Young's modulus
-    /// (`k_v` of `[MKN04]` eq. 7).
-    pub volume: Real,
-    /// Elastic law that is not the same in all directions, Pa: six stresses (xx, yy, zz, yz, xz, xy) from three
-    /// stretches and three shears. The material's Young's modulus, as a part of its value at rest, scales it.
+    /// Volume penalty, as a fraction of Young's modulus (`k_v` of `[MKN04]` eq. 7).
+    pub volume_penalty: Real,
+    /// Anisotropic stiffness matrix in Voigt notation, Pa: six stresses (xx, yy, zz, yz, xz, xy) from three
+    /// normal strains and three engineering shear strains. The material's Young's modulus over its value at
+    /// rest scales it.
     pub stiffness: Option<Box<[[Real; 6]; 6]>>,
-    /// Whether plastic flow keeps the volume: only the part of the strain without trace flows.
+    /// True if plastic flow is isochoric: only the deviatoric strain flows.
     pub deviatoric: bool,
-    /// Whether the reference shape follows the present one, so that parts may merge and split.
+    /// True if the reference configuration follows the motion (updated Lagrangian), so that the body may
+    /// merge and split.
     pub flowing: bool,
-    /// How steps are taken.
+    /// Time integration.
     pub integration: Integration,
 }
 
@@ -29,7 +30,7 @@ impl Default for ContinuumSettings {
         Self {
             support: 1.7,
             hourglass: 0.1,
-            volume: 0.0,
+            volume_penalty: 0.0,
             stiffness: None,
             deviatoric: false,
             flowing: false,
@@ -38,20 +39,20 @@ impl Default for ContinuumSettings {
     }
 }
 
-/// How the equations of motion of a body are stepped.
+/// Time integration of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Integration {
-    /// Explicit where that takes a moderate number of steps, else implicit.
+    /// Explicit if its stable step is not too short, else implicit.
     #[default]
     Auto,
-    /// Leapfrog; steps are as short as the stiffness asks for.
+    /// Leapfrog; the stiffness limits the step.
     Explicit,
-    /// Backward Euler, linearised; steps of any length, motion faster than a step is damped.
+    /// Linearly implicit backward Euler; stable for any step, damps motion faster than the step.
     Implicit,
 }
 
 impl Integration {
-    /// Every way with its word.
+    /// Every scheme with its name in scene files.
     pub const ALL: [(&'static str, Self); 3] =
         [("auto", Self::Auto), ("explicit", Self::Explicit), ("implicit", Self::Implicit)];
 }

@@ -1,31 +1,31 @@
-//! A mesh or surfels carried by phyxels: each point goes where those around it take it.
+//! Embedded skins: vertices of a mesh, or surfels, interpolated from the phyxels around them.
 
 use crate::Real;
 use crate::frame::{FrameSkin, Topology};
-use crate::grid::Neighbourhood;
+use crate::geometry::{surface_topology, vertex_normals};
+use crate::neighbours::RadiusSearch;
 use crate::parallel;
 use crate::skin::{Skin, disc_normal};
-use crate::surface::{topology, vertex_normals};
 use glam::{Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Vertices per task.
 const GRAIN: usize = 512;
-/// Weights fade with the support of a phyxel times this; a vertex feels those within twice of it.
-const WIDTH: Real = 0.5;
+/// Width of the Gaussian weight, as a fraction of the support of a phyxel.
+const KERNEL_WIDTH: Real = 0.5;
 
-/// What is carried: the vertices of a mesh, or surfels.
+/// Points of an embedded skin: the vertices of a mesh, or surfels.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Carried {
-    /// m.
+pub(super) struct EmbeddedSkin {
+    /// Positions, m.
     positions: Vec<Vec3>,
-    /// Half axes of surfels; none for a mesh, m.
+    /// Half axes of surfels, m; empty for a mesh.
     axes: Vec<[Vec3; 2]>,
 }
 
-impl Carried {
-    /// What a body carries in its shape at rest, if anything.
+impl EmbeddedSkin {
+    /// Skin at rest; `None` for skins that are not embedded.
     fn at_rest(skin: &Skin) -> Option<Self> {
         match skin {
             Skin::Mesh(mesh) => Some(Self { positions: mesh.positions.clone(), axes: Vec::new() }),
@@ -35,94 +35,104 @@ impl Carried {
     }
 }
 
-/// Which phyxels carry which vertex or surfel.
+/// Embedding of the points of a skin in the phyxels of a body.
 #[derive(Clone, Debug)]
-pub(super) struct Binding {
-    /// First entry of each vertex in `links`.
+pub(super) struct PhyxelEmbedding {
+    /// First entry of each vertex in `weights`.
     start: Vec<u32>,
-    links: Vec<Link>,
-    /// Half axes of surfels in the reference shape; none for a mesh, m.
+    weights: Vec<PhyxelWeight>,
+    /// Half axes of surfels in the reference configuration, m; empty for a mesh.
     axes: Vec<[Vec3; 2]>,
     triangles: Arc<Vec<[u32; 3]>>,
     topology: Topology,
 }
 
-/// A phyxel that carries a vertex.
+/// Weight of a phyxel for a vertex.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct PhyxelWeight {
     phyxel: u32,
-    /// Those of a vertex add up to 1.
+    /// Partition of unity: those of a vertex add up to 1.
     weight: Real,
-    /// Way from the phyxel to the vertex in the reference shape, m.
-    way: Vec3,
+    /// Vertex relative to the phyxel in the reference configuration, m.
+    offset: Vec3,
 }
 
-impl Binding {
-    /// Binds the skin of a body to its phyxels in the reference shape of both; `now` is the skin there, if that is not the
-    /// shape at rest. `None` for skins that are not carried.
-    pub fn of_skin(skin: &Skin, now: Option<&Carried>, reference: &[Vec3], supports: &[Real]) -> Option<Self> {
-        let carried = match now {
-            Some(carried) => carried.clone(),
-            None => Carried::at_rest(skin)?,
+impl PhyxelEmbedding {
+    /// Embeds the skin of a body in the reference configuration; `in_reference` is the skin there, if that
+    /// is not the rest shape. `None` for skins that are not embedded.
+    pub fn of_skin(
+        skin: &Skin,
+        in_reference: Option<&EmbeddedSkin>,
+        reference: &[Vec3],
+        supports: &[Real],
+    ) -> Option<Self> {
+        let points = match in_reference {
+            Some(points) => points.clone(),
+            None => EmbeddedSkin::at_rest(skin)?,
         };
         let triangles: &[[u32; 3]] = if let Skin::Mesh(mesh) = skin { &mesh.triangles } else { &[] };
-        Some(Self::new(carried, triangles, reference, supports))
+        Some(Self::new(points, triangles, reference, supports))
     }
 
-    fn new(carried: Carried, triangles: &[[u32; 3]], reference: &[Vec3], supports: &[Real]) -> Self {
-        let Carried { positions: vertices, axes } = carried;
-        let reach = supports.iter().copied().fold(0.0, Real::max);
-        let near = Neighbourhood::new(reference, reach);
-        let linked = parallel::map(vertices.len(), GRAIN, |v| link(vertices[v], &near, reference, supports));
+    fn new(points: EmbeddedSkin, triangles: &[[u32; 3]], reference: &[Vec3], supports: &[Real]) -> Self {
+        let EmbeddedSkin { positions: vertices, axes } = points;
+        let max_support = supports.iter().copied().fold(0.0, Real::max);
+        let search = RadiusSearch::new(reference, max_support);
+        let by_vertex =
+            parallel::map(vertices.len(), GRAIN, |v| phyxel_weights(vertices[v], &search, reference, supports));
         let mut start = vec![0];
-        let mut links = Vec::new();
-        for vertex in linked {
-            links.extend(vertex);
-            start.push(links.len() as u32);
+        let mut weights = Vec::new();
+        for of_vertex in by_vertex {
+            weights.extend(of_vertex);
+            start.push(weights.len() as u32);
         }
-        Self { start, links, axes, triangles: Arc::new(triangles.to_vec()), topology: topology(triangles) }
+        Self { start, weights, axes, triangles: Arc::new(triangles.to_vec()), topology: surface_topology(triangles) }
     }
 
-    /// Phyxels that carry a vertex or surfel.
-    fn links(&self, vertex: usize) -> &[Link] {
-        &self.links[self.start[vertex] as usize..self.start[vertex + 1] as usize]
+    /// Phyxels and weights of a vertex or surfel.
+    fn weights_of(&self, vertex: usize) -> &[PhyxelWeight] {
+        &self.weights[self.start[vertex] as usize..self.start[vertex + 1] as usize]
     }
 
-    /// Where the points are, and how fast: the mean of `x_i + J_i (X - X_i)` (`[MKN04]` eq. 27), exact for affine motion.
-    fn carry_points(&self, positions: &[Vec3], velocities: &[Vec3], shapes: &[Mat3]) -> (Vec<Vec3>, Vec<Vec3>) {
-        let carried = parallel::map(self.start.len() - 1, GRAIN, |v| {
+    /// Positions and velocities of the points: the weighted mean of `x_i + J_i (X - X_i)` (`[MKN04]` eq.
+    /// 27), exact for affine motion.
+    fn embed_points(&self, positions: &[Vec3], velocities: &[Vec3], gradients: &[Mat3]) -> (Vec<Vec3>, Vec<Vec3>) {
+        let embedded = parallel::map(self.start.len() - 1, GRAIN, |v| {
             let mut sum = (Vec3::ZERO, Vec3::ZERO);
-            for link in self.links(v) {
-                let i = link.phyxel as usize;
-                sum.0 += link.weight * (positions[i] + shapes[i] * link.way);
-                sum.1 += link.weight * velocities[i];
+            for w in self.weights_of(v) {
+                let i = w.phyxel as usize;
+                sum.0 += w.weight * (positions[i] + gradients[i] * w.offset);
+                sum.1 += w.weight * velocities[i];
             }
             sum
         });
-        carried.into_iter().unzip()
+        embedded.into_iter().unzip()
     }
 
     /// Half axes of surfels, by the mean of `J_i` with the same weights.
     ///
-    /// Their cross product is the cofactor of that mean times the normal, so it stays normal to the surface; and discs
-    /// that covered the surface still do when it is stretched.
-    fn carry_axes(&self, shapes: &[Mat3]) -> Vec<[Vec3; 2]> {
+    /// Their cross product is the cofactor of that mean times the normal, so it stays normal to the
+    /// surface, and discs still cover a surface that is stretched.
+    fn embed_axes(&self, gradients: &[Mat3]) -> Vec<[Vec3; 2]> {
         parallel::map(self.axes.len(), GRAIN, |v| {
-            let add = |sum: Mat3, link: &Link| sum + shapes[link.phyxel as usize] * link.weight;
-            let shape = self.links(v).iter().fold(Mat3::ZERO, add);
-            self.axes[v].map(|axis| shape * axis)
+            let add = |sum: Mat3, w: &PhyxelWeight| sum + gradients[w.phyxel as usize] * w.weight;
+            let mean = self.weights_of(v).iter().fold(Mat3::ZERO, add);
+            self.axes[v].map(|axis| mean * axis)
         })
     }
 
-    /// What is carried, where the phyxels carry it.
-    pub fn carry(&self, positions: &[Vec3], velocities: &[Vec3], shapes: &[Mat3]) -> Carried {
-        Carried { positions: self.carry_points(positions, velocities, shapes).0, axes: self.carry_axes(shapes) }
+    /// Points of the skin in the present configuration.
+    pub fn embed(&self, positions: &[Vec3], velocities: &[Vec3], gradients: &[Mat3]) -> EmbeddedSkin {
+        EmbeddedSkin {
+            positions: self.embed_points(positions, velocities, gradients).0,
+            axes: self.embed_axes(gradients),
+        }
     }
 
-    /// The skin where the phyxels carry it.
-    pub fn show(&self, positions: &[Vec3], velocities: &[Vec3], shapes: &[Mat3]) -> FrameSkin {
-        let (positions, velocities) = self.carry_points(positions, velocities, shapes);
-        let axes = self.carry_axes(shapes);
+    /// Skin of a frame in the present configuration.
+    pub fn frame_skin(&self, positions: &[Vec3], velocities: &[Vec3], gradients: &[Mat3]) -> FrameSkin {
+        let (positions, velocities) = self.embed_points(positions, velocities, gradients);
+        let axes = self.embed_axes(gradients);
         let normals = match axes.is_empty() {
             true => vertex_normals(&positions, &self.triangles),
             false => axes.iter().copied().map(disc_normal).collect(),
@@ -141,25 +151,25 @@ impl Binding {
     }
 }
 
-/// Weights of the phyxels around a vertex; the nearest one alone if none reaches it.
-fn link(vertex: Vec3, near: &Neighbourhood, reference: &[Vec3], supports: &[Real]) -> Vec<Link> {
-    let mut links = Vec::new();
-    near.visit(vertex, |phyxel, square| {
+/// Weights of the phyxels around a vertex; the nearest alone if none has the vertex in its support.
+fn phyxel_weights(vertex: Vec3, search: &RadiusSearch, reference: &[Vec3], supports: &[Real]) -> Vec<PhyxelWeight> {
+    let mut weights = Vec::new();
+    search.visit(vertex, |phyxel, square| {
         let support = supports[phyxel as usize];
         if square < support * support {
-            let width = WIDTH * support;
-            // A bell that is gone at the support: no vertex jumps when a phyxel comes or goes.
-            let fade = 1.0 - square / (support * support);
-            let weight = libm::expf(-square / (width * width)) * fade * fade;
-            links.push(Link { phyxel, weight, way: vertex - reference[phyxel as usize] });
+            let width = KERNEL_WIDTH * support;
+            // A Gaussian cut off smoothly at the support: weights are continuous in the position of a vertex.
+            let cutoff = 1.0 - square / (support * support);
+            let weight = libm::expf(-square / (width * width)) * cutoff * cutoff;
+            weights.push(PhyxelWeight { phyxel, weight, offset: vertex - reference[phyxel as usize] });
         }
     });
-    let total: Real = links.iter().map(|link| link.weight).sum();
+    let total: Real = weights.iter().map(|w| w.weight).sum();
     if total < 1e-6 {
-        let nearest = near.nearest(vertex).unwrap_or(0);
-        let way = vertex - reference.get(nearest as usize).copied().unwrap_or_default();
-        return vec![Link { phyxel: nearest, weight: 1.0, way }];
+        let nearest = search.nearest(vertex).unwrap_or(0);
+        let offset = vertex - reference.get(nearest as usize).copied().unwrap_or_default();
+        return vec![PhyxelWeight { phyxel: nearest, weight: 1.0, offset }];
     }
-    links.iter_mut().for_each(|link| link.weight /= total);
-    links
+    weights.iter_mut().for_each(|w| w.weight /= total);
+    weights
 }

@@ -1,73 +1,88 @@
-//! Settings of a body of crystal or of fluid.
+//! Settings of a body of crystal or fluid.
 
 use crate::Real;
-use crate::particles::Phase;
-use phyxel_laws::crystal::DockingLaw;
+use crate::store::Phase;
+use phyxel_laws::lattice::DockingLaw;
 use serde::{Deserialize, Serialize};
 
-/// Settings of one body of crystal, or of fluid.
+/// Settings of one body of crystal or fluid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrystalSettings {
-    /// What it is at the start: solid or fluid.
+    /// Phase at the start: solid or fluid.
     pub phase: Phase,
-    /// How far neighbours of a solid particle are matched, in particle distances: 1.9 for 42 of them, 1.5 for 18.
+    /// Support of lattice matching, in particle spacings: 1.9 for 42 neighbours, 1.5 for 18.
     pub support: Real,
-    /// How fast a fluid particle takes on the velocity of its neighbours, 1/s (`[Mon89]`).
+    /// Rate at which the velocity of a fluid particle relaxes to that of its neighbours, 1/s (`[Mon89]`).
     pub smoothing: Real,
-    /// How it melts and freezes, if its material has a melting point.
-    pub change: Change,
-    /// How readily sites of the lattice take neighbours; if `None`, as usual where the material has a strength, and at once
-    /// where it has none.
+    /// Melting and freezing, if the material has a melting point.
+    pub change: PhaseChangeSettings,
+    /// Docking of neighbours. `None`: the default where the material has a strength, off where it has none.
     pub docking: Option<Docking>,
 }
 
-/// How readily sites of a lattice take neighbours (`[WHP06]` section 4.2).
+/// Docking of neighbours to lattice sites (`[WHP06]` section 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Docking {
-    /// Largest rate at which an empty site takes a neighbour, 1/s.
+    /// Largest rate at which a vacant site docks a neighbour, 1/s.
     pub rate: Real,
-    /// How fast the rate of a taken site rises and that of an empty one falls, 1/s2. At 0 it is a crack.
-    pub change: Real,
+    /// Rise of the rate of an occupied site and fall of that of a vacant one, 1/s2. A site with rate 0 is a
+    /// crack.
+    pub decay: Real,
 }
 
 impl Default for Docking {
-    /// A neighbour is taken within 0.01 s, which is less than a frame; what stays empty for 0.1 s, a few frames, is a surface.
+    /// A neighbour is docked within 0.01 s, less than a frame. A site that is vacant for 0.1 s, a few frames,
+    /// is a surface.
     fn default() -> Self {
-        Self { rate: 100.0, change: 1000.0 }
+        Self { rate: 100.0, decay: 1000.0 }
     }
 }
 
 impl From<Docking> for DockingLaw {
-    fn from(Docking { rate, change }: Docking) -> Self {
-        Self { most: rate, change }
+    fn from(Docking { rate, decay }: Docking) -> Self {
+        Self { max_rate: rate, decay }
     }
 }
 
-/// How matter melts and freezes (`[WHP06]` eqs. 15 and 16).
+/// Melting and freezing (`[WHP06]` eqs. 15 and 16).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Change {
-    /// Rate of melting for each degree above the melting point, 1/(s K).
+pub struct PhaseChangeSettings {
+    /// Rate of melting per degree above the melting point, 1/(s K).
     pub melting: Real,
-    /// Rate of freezing for each degree below the freezing point and each solid neighbour beyond the fewest, 1/(s K).
+    /// Rate of freezing per degree below the freezing point and per solid neighbour beyond `min_neighbours`,
+    /// 1/(s K).
     pub freezing: Real,
-    /// Temperature at which it freezes, in the scene's scale; the melting point of the material if `None`.
+    /// Freezing point, in the scene's temperature scale; the melting point of the material if `None`.
     pub freezing_point: Option<Real>,
     /// Freezing needs more solid neighbours than this; below 0 it freezes by itself.
-    pub fewest: Real,
-    /// Difference in speed to the solid from which on freezing becomes rare, m/s.
-    pub fastest: Real,
-    /// Time within which forces of a solid come and go, s.
-    pub fading: Real,
+    pub min_neighbours: Real,
+    /// Speed relative to the solid above which the rate of freezing falls, m/s.
+    pub max_speed: Real,
+    /// Time within which lattice forces fade in and out, s.
+    pub fade_time: Real,
 }
 
-impl Default for Change {
+impl Default for PhaseChangeSettings {
     fn default() -> Self {
-        Self { melting: 20.0, freezing: 5.0, freezing_point: None, fewest: 2.0, fastest: 0.5, fading: 0.02 }
+        Self {
+            melting: 20.0,
+            freezing: 5.0,
+            freezing_point: None,
+            min_neighbours: 2.0,
+            max_speed: 0.5,
+            fade_time: 0.02,
+        }
     }
 }
 
 impl Default for CrystalSettings {
     fn default() -> Self {
-        Self { phase: Phase::Solid, support: 1.9, smoothing: 10.0, change: Change::default(), docking: None }
+        Self {
+            phase: Phase::Solid,
+            support: 1.9,
+            smoothing: 10.0,
+            change: PhaseChangeSettings::default(),
+            docking: None,
+        }
     }
 }

@@ -1,206 +1,192 @@
-//! Tetrahedra: elastic and plastic matter cut into elements between nodes, each element with a rotation of its own.
+//! Corotational finite elements: linear tetrahedra with plasticity, fracture and welding.
 //!
-//! After `[Gis07]`, with the corrections of [`phyxel_laws::tetra`] and the choices of `docs/tetra.md`. A particle of the store is a
-//! node: corners of elements that are tied. What elements keep does not change when nodes part or unite; what is derived (which
-//! corners a node has, surfaces, ways for heat) is made anew.
+//! After `[Gis07]`, with the corrections of [`phyxel_laws::fem`] and the choices of `docs/tetra.md`. A
+//! particle of the store is a node, which joins corners of elements. Element data survive when nodes
+//! split or weld; everything derived (node connectivity, boundary, heat conduction) is rebuilt.
 
+mod assembly;
 mod body;
-mod breaking;
-mod clusters;
-mod conduct;
-mod couples;
-mod crumbs;
-mod grip;
-mod holds;
+mod conduction;
 mod implicit;
-mod matrix;
-mod melting;
-mod merging;
-mod net;
-mod outside;
-mod pattern;
-mod rigid;
+mod report;
 mod settings;
-mod skin;
-mod state;
-mod stops;
 mod surface;
-mod system;
-mod ties;
-mod together;
-mod touches;
-mod untying;
-mod walls;
-mod warmth;
+mod thermal;
+mod topology;
 
 pub(crate) use self::body::node_volumes;
-pub(crate) use self::melting::Melted;
-pub(crate) use self::merging::Stuff;
-pub(crate) use self::outside::Solid;
 pub use self::settings::TetraSettings;
+pub(crate) use self::surface::boundary::TetView;
+pub(crate) use self::topology::melting::Melted;
+pub(crate) use self::topology::welding::MaterialView;
 
-use self::body::Tetras;
-use self::breaking::{Loads, Parting};
-use self::net::{Matters, Net};
-use self::ties::Tie;
-use self::together::{Together, find_groups};
+use self::assembly::{ElementArrays, ElementLaw};
+use self::body::TetBody;
+use self::implicit::{Island, build_islands};
+use self::topology::fracture::{FractureTest, NodeSplit};
+use self::topology::ties::Tie;
 use crate::Real;
 use crate::body::{Body, BodyId};
-use crate::contact::Walls;
-use crate::heat::Ways;
+use crate::contact::ContactContext;
+use crate::heat::ConductionGraph;
 use crate::material::Material;
+use crate::model::Moved;
 use crate::model::continuum::Integration;
-use crate::model::{Moved, slowest_swing};
+use crate::model::damping::lowest_bar_frequency;
 use crate::parallel;
-use crate::particles::{Flags, Particles};
 use crate::step::StepContext;
+use crate::store::{Flags, Particles};
 use glam::Vec3;
-use phyxel_laws::elastic::Hooke;
-use phyxel_laws::spring::stable_step;
-use phyxel_laws::stiffness::damped_part;
-use phyxel_laws::tetra::{Matter, Note, State};
+use phyxel_laws::fem::{ResponsePack, StatePack, ViscoelasticLaw};
+use phyxel_laws::mass_spring::lattice::stable_step;
+use phyxel_laws::material::hooke::Hooke;
+use phyxel_laws::shape_matching::gain::damping_from_rate;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Particles per task.
 const GRAIN: usize = 1024;
-/// Part of the limit of stability that a step may take.
+/// Fraction of the stability limit that an explicit step may take.
 const SAFETY: f64 = 0.8;
-/// Largest damping of the fastest swing that a material's damping may ask for in explicit steps, as a part of critical damping;
-/// more would make steps short.
-const MOST_DAMPING: f64 = 1.0;
-/// Explicit steps shorter than this are too many, s: the body is stepped implicitly if it is free to choose.
-const SHORTEST_EXPLICIT: f64 = 1e-4;
+/// Largest damping ratio of the highest frequency that the damping of a material may cause in explicit
+/// steps; more would make steps short.
+const MAX_DAMPING_RATIO: f64 = 1.0;
+/// Shortest explicit step, s: with `Integration::Auto` bodies that need shorter ones are integrated
+/// implicitly.
+const MIN_EXPLICIT_STEP: f64 = 1e-4;
 
-/// All bodies of tetrahedra.
+/// Model of all tetrahedral bodies.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TetraModel {
-    bodies: Vec<Tetras>,
-    /// Nodes of different bodies that stick to each other, rising; none is in two.
+    bodies: Vec<TetBody>,
+    /// Ties between nodes of different bodies, ascending; no node has two.
     ties: Vec<Tie>,
-    /// Nodes whose ties have parted and that have not been apart since, rising.
-    loose: Vec<u32>,
-    /// What follows from the description and from which corners are tied.
+    /// Nodes whose ties have failed and that have not been out of contact since, ascending.
+    released: Vec<u32>,
+    /// Derived data, rebuilt when the description or the connectivity changes.
     #[serde(skip)]
-    derived: Option<Box<Derived>>,
-    /// Ways for heat of all bodies.
+    cache: Option<Box<TetraCache>>,
+    /// Heat conduction within all bodies.
     #[serde(skip)]
-    ways: Option<Arc<Ways>>,
+    conduction: Option<Arc<ConductionGraph>>,
 }
 
-/// What follows from the description of all bodies.
+/// Derived data of all bodies, and results of the last step.
 #[derive(Clone, Debug)]
-struct Derived {
-    net: Net,
+struct TetraCache {
+    arrays: ElementArrays,
     /// By body.
-    parts: Vec<Part>,
-    /// Momentum that the nodes of presses were given in the last step, kg m/s; none if none was.
-    pushes: Vec<Option<Vec3>>,
-    /// Particles that obstacles have stopped in the solution of the last step, rising, and the momentum that each was given, kg m/s.
-    stopped: Vec<(usize, Vec3)>,
-    /// Ties that part at the end of the step.
-    untied: Vec<Tie>,
+    bodies: Vec<BodyCache>,
+    /// Impulses on the nodes of vertex-tetrahedron contacts in the last implicit solution, kg m/s, by
+    /// contact.
+    contact_impulses: Vec<Option<Vec3>>,
+    /// Impulses of obstacles on particles in the last implicit solution, kg m/s, by particle, ascending.
+    obstacle_impulses: Vec<(usize, Vec3)>,
+    /// Ties that fail at the end of the step.
+    failed_ties: Vec<Tie>,
 }
 
-/// What follows from the description of a body.
+/// Derived data of a body.
 #[derive(Clone, Debug)]
-struct Part {
-    matter: Matter,
-    /// No stress is larger than this times the strain, Pa.
-    stiffest: Real,
-    /// By pack; none where all elements are as the body.
-    states: Vec<State>,
-    /// By pack; none where nothing is noted.
-    notes: Vec<Note>,
-    /// Damping in proportion to mass, 1/s.
-    drag: Real,
-    /// Longest stable step, s; endless for one that is implicit.
-    stable: f64,
-    implicit: bool,
-    /// Whether its matter breaks at all.
-    breaks: bool,
-    /// Nodes that part at the end of the step.
-    partings: Vec<Parting>,
-    /// Velocities that an implicit step was solved for, m/s.
-    solved: Vec<Vec3>,
+struct BodyCache {
+    law: ViscoelasticLaw,
+    /// Bound of stress over strain, Pa.
+    stiffness_bound: Real,
+    /// Element states by pack; empty if no element differs from the body.
+    states: Vec<StatePack>,
+    /// Element responses of the last force evaluation by pack; empty if not needed.
+    responses: Vec<ResponsePack>,
+    /// Mass-proportional damping rate, 1/s.
+    mass_damping: Real,
+    /// Stable explicit step, s; infinite for implicit integration.
+    stable_step: f64,
+    is_implicit: bool,
+    /// True if its material has a strength.
+    can_fracture: bool,
+    /// Nodes that split at the end of the step.
+    splits: Vec<NodeSplit>,
+    /// Velocities of the implicit solution, m/s.
+    solved_velocities: Vec<Vec3>,
 }
 
-impl Part {
-    fn damped(&self) -> bool {
-        self.matter.damping > 0.0 && !self.implicit
+impl BodyCache {
+    /// Returns true if damping forces are evaluated explicitly.
+    fn has_explicit_damping(&self) -> bool {
+        self.law.damping_time > 0.0 && !self.is_implicit
     }
 }
 
 impl TetraModel {
     pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: TetraSettings) {
-        self.bodies.push(Tetras::new(id, body, particles, settings));
-        self.refresh();
+        self.bodies.push(TetBody::new(id, body, particles, settings));
+        self.invalidate();
     }
 
     pub(crate) fn remove_body(&mut self, id: BodyId) {
         self.bodies.retain(|body| body.id != id);
-        self.refresh();
+        self.invalidate();
     }
 
     pub(crate) fn rearrange(&mut self, moved: &Moved) {
-        // Nodes that elements have go only with their body.
-        self.bodies.retain_mut(|tetras| tetras.rearrange(moved));
+        // Nodes of elements are removed only with their body.
+        self.bodies.retain_mut(|tet_body| tet_body.rearrange(moved));
         self.rearrange_ties(moved);
-        self.refresh();
+        self.invalidate();
     }
 
-    pub(crate) fn refresh(&mut self) {
-        (self.derived, self.ways) = (None, None);
+    pub(crate) fn invalidate(&mut self) {
+        (self.cache, self.conduction) = (None, None);
     }
 
     pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
-        if self.derived.is_some() {
+        if self.cache.is_some() {
             return;
         }
-        let mut derived = self.derive(bodies, materials, particles);
-        for (tetras, part) in self.bodies.iter_mut().zip(&mut derived.parts) {
-            let body = &bodies[tetras.id.0 as usize];
-            part.choose_pace(tetras, body.range(), &materials[body.material.0 as usize], particles);
-            tetras.know_surface(body.range());
+        let mut cache = self.make_cache(bodies, materials, particles);
+        for (tet_body, body_cache) in self.bodies.iter_mut().zip(&mut cache.bodies) {
+            let body = &bodies[tet_body.id.0 as usize];
+            body_cache.choose_integration(tet_body, body.range(), &materials[body.material.0 as usize], particles);
+            tet_body.ensure_surface(body.range());
         }
-        self.derived = Some(Box::new(derived));
-        self.ways = Some(Arc::new(self.find_all_ways(bodies, materials)));
+        self.cache = Some(Box::new(cache));
+        self.conduction = Some(Arc::new(self.find_conduction(bodies, materials)));
     }
 
-    fn derive(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Derived {
-        let body_of = |tetras: &Tetras| &bodies[tetras.id.0 as usize];
-        let ranges: Vec<Range<usize>> = self.bodies.iter().map(|tetras| body_of(tetras).range()).collect();
-        let part = |tetras: &Tetras| {
-            let body = body_of(tetras);
-            tetras.derive(body, &materials[body.material.0 as usize], particles)
+    fn make_cache(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> TetraCache {
+        let body_of = |tet_body: &TetBody| &bodies[tet_body.id.0 as usize];
+        let ranges: Vec<Range<usize>> = self.bodies.iter().map(|tet_body| body_of(tet_body).range()).collect();
+        let body_cache = |tet_body: &TetBody| {
+            let body = body_of(tet_body);
+            tet_body.make_cache(body, &materials[body.material.0 as usize], particles)
         };
-        let parts: Vec<Part> = self.bodies.iter().map(part).collect();
-        let keeps = self.bodies.iter().zip(&parts).map(|(tetras, part)| {
-            let heat = &materials[body_of(tetras).material.0 as usize].heat;
-            part.breaks || heat.from_work.damping > 0.0
+        let body_caches: Vec<BodyCache> = self.bodies.iter().map(body_cache).collect();
+        let keeps_corner_forces = self.bodies.iter().zip(&body_caches).map(|(tet_body, body_cache)| {
+            let heat = &materials[body_of(tet_body).material.0 as usize].heat;
+            body_cache.can_fracture || heat.from_work.damping > 0.0
         });
-        Derived {
-            net: Net::new(&self.bodies, &ranges, &keeps.collect::<Vec<bool>>()),
-            parts,
-            pushes: Vec::new(),
-            stopped: Vec::new(),
-            untied: Vec::new(),
+        TetraCache {
+            arrays: ElementArrays::new(&self.bodies, &ranges, &keeps_corner_forces.collect::<Vec<bool>>()),
+            bodies: body_caches,
+            contact_impulses: Vec::new(),
+            obstacle_impulses: Vec::new(),
+            failed_ties: Vec::new(),
         }
     }
 
-    /// Ways for heat inside its bodies.
-    pub(crate) fn ways(&self) -> Option<&Arc<Ways>> {
-        self.ways.as_ref()
+    /// Heat conduction within the bodies.
+    pub(crate) fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
+        self.conduction.as_ref()
     }
 
-    /// Longest stable step, s. Needs what [`prepare`](Self::prepare) makes.
+    /// Stable time step, s. Requires [`prepare`](Self::prepare).
     pub(crate) fn stable_step(&self) -> f64 {
-        let parts = self.derived.iter().flat_map(|derived| &derived.parts);
-        parts.map(|part| part.stable).fold(f64::INFINITY, f64::min)
+        let body_caches = self.cache.iter().flat_map(|cache| &cache.bodies);
+        body_caches.map(|body_cache| body_cache.stable_step).fold(f64::INFINITY, f64::min)
     }
 
-    /// Adds the forces of elasticity and damping, lets matter yield, and notes the heat that this makes.
+    /// Adds elastic and damping forces, applies plastic flow, tests for fracture, and records the
+    /// dissipated heat.
     pub(crate) fn exert_forces(
         &mut self,
         bodies: &[Body],
@@ -208,140 +194,158 @@ impl TetraModel {
         particles: &mut Particles,
         context: &StepContext,
     ) {
-        let Some(derived) = &mut self.derived else { return };
-        let Derived { net, parts, .. } = &mut **derived;
+        let Some(cache) = &mut self.cache else { return };
+        let TetraCache { arrays, bodies: body_caches, .. } = &mut **cache;
         particles.force.resize(particles.mass.len(), Vec3::ZERO);
-        for (number, (tetras, part)) in self.bodies.iter_mut().zip(parts).enumerate() {
-            let material = &materials[bodies[tetras.id.0 as usize].material.0 as usize];
-            net.place(number, &particles.position);
-            // Implicit steps brake with the velocities at their end.
-            if part.damped() {
-                net.set_in_motion(number, &particles.velocity[net.runs[number].particles.clone()]);
+        for (k, (tet_body, body_cache)) in self.bodies.iter_mut().zip(body_caches).enumerate() {
+            let material = &materials[bodies[tet_body.id.0 as usize].material.0 as usize];
+            arrays.load_positions(k, &particles.position);
+            // Implicit steps damp with the velocities at their end.
+            if body_cache.has_explicit_damping() {
+                arrays.load_velocities(k, &particles.velocity[arrays.ranges[k].particles.clone()]);
             }
-            let matters = Matters { matter: &part.matter, states: &part.states, damped: part.damped() };
-            net.exert(number, tetras, &matters, &mut part.notes);
-            net.gather(number, &mut particles.force);
-            if part.breaks {
-                let (notes, stiffest) = (&part.notes, part.stiffest);
-                let loads = Loads { body: number, net, tetras, material, particles, notes, stiffest };
-                part.partings = loads.find_partings();
+            let law = ElementLaw {
+                law: &body_cache.law,
+                states: &body_cache.states,
+                has_damping: body_cache.has_explicit_damping(),
+            };
+            arrays.compute_internal_forces(k, tet_body, &law, &mut body_cache.responses);
+            arrays.add_internal_forces(k, &mut particles.force);
+            if body_cache.can_fracture {
+                let (responses, stiffness_bound) = (&body_cache.responses, body_cache.stiffness_bound);
+                let test = FractureTest { body: k, arrays, tet_body, material, particles, responses, stiffness_bound };
+                body_cache.splits = test.find_splits();
             }
-            if part.damped() {
-                let lost = |i: usize| part.notes.get(i / 8).map_or(0.0, |note| note.lost[i % 8]);
-                tetras.note_losses(material, particles, context.dt, lost);
+            if body_cache.has_explicit_damping() {
+                let dissipated =
+                    |i: usize| body_cache.responses.get(i / 8).map_or(0.0, |response| response.dissipated_power[i % 8]);
+                tet_body.add_damping_heat(material, particles, context.dt, dissipated);
             }
-            tetras.yield_to_stress(part, material, particles, context.dt);
+            tet_body.flow_plastically(body_cache, material, particles, context.dt);
         }
-        let untied = self.find_untied(bodies, materials, particles);
-        if let Some(derived) = &mut self.derived {
-            derived.untied = untied;
+        let failed = self.find_failed_ties(bodies, materials, particles);
+        if let Some(cache) = &mut self.cache {
+            cache.failed_ties = failed;
         }
     }
 
-    /// `v += dt (g + f/m)`, or the solution for the end of the step.
+    /// Advances velocities: `v += dt (g + f/m)`, or the implicit solution for the end of the step.
     pub(crate) fn advance_velocities(
         &mut self,
         (bodies, materials): (&[Body], &[Material]),
         particles: &mut Particles,
-        before: &[Vec3],
-        walls: &Walls,
+        previous: &[Vec3],
+        contacts: &ContactContext,
         context: &StepContext,
     ) {
-        let Some(derived) = &mut self.derived else { return };
-        let explicit = self.bodies.iter_mut().zip(&derived.net.runs).zip(&derived.parts);
-        for ((tetras, run), part) in explicit.filter(|(_, part)| !part.implicit) {
-            tetras.is_rough = false;
-            part.advance_explicitly(run.particles.clone(), particles, before, context);
+        let Some(cache) = &mut self.cache else { return };
+        let explicit = self.bodies.iter_mut().zip(&cache.arrays.ranges).zip(&cache.bodies);
+        for ((tet_body, ranges), body_cache) in explicit.filter(|(_, body_cache)| !body_cache.is_implicit) {
+            tet_body.inertia_is_lost = false;
+            body_cache.advance_explicitly(ranges.particles.clone(), particles, previous, context);
         }
-        derived.pushes.clear();
-        derived.stopped.clear();
-        for group in find_groups(derived, walls.presses, &self.ties) {
-            let group = Together { numbers: &group, tetras: &mut self.bodies, ties: &self.ties, derived };
-            group.advance((bodies, materials), (particles, before), walls, context);
+        cache.contact_impulses.clear();
+        cache.obstacle_impulses.clear();
+        for island in build_islands(cache, contacts.vertex_tet_contacts, &self.ties) {
+            let island = Island { bodies: &island, tet_bodies: &mut self.bodies, ties: &self.ties, cache };
+            island.advance((bodies, materials), (particles, previous), contacts, context);
         }
-        derived.stopped.sort_unstable_by_key(|(particle, _)| *particle);
+        cache.obstacle_impulses.sort_unstable_by_key(|(particle, _)| *particle);
         self.join_velocities(particles);
     }
 
-    /// Lets pieces of very stiff bodies take as a whole what contacts have given their nodes after the solution: moved by themselves, nodes
-    /// would strain the elements around them beyond all that matter bears. What is tied moves as one again.
-    pub(crate) fn follow_contacts(&mut self, particles: &mut Particles) {
-        let Some(derived) = &self.derived else { return };
-        for (number, part) in derived.parts.iter().enumerate().filter(|(_, part)| part.implicit) {
-            derived.net.follow_contacts(number, &part.solved, particles);
+    /// Applies the contact impulses after the implicit solution to components of very stiff bodies as
+    /// rigid bodies, since single nodes would strain the elements around them beyond any strength. Then
+    /// joins the velocities of ties.
+    pub(crate) fn update_after_contacts(&mut self, particles: &mut Particles) {
+        let Some(cache) = &self.cache else { return };
+        for (k, body_cache) in cache.bodies.iter().enumerate().filter(|(_, body_cache)| body_cache.is_implicit) {
+            cache.arrays.rigidify_contact_response(k, &body_cache.solved_velocities, particles);
         }
         self.join_velocities(particles);
     }
 
-    /// Momentum that an obstacle has given a particle in the solution of an implicit step, friction included, kg m/s.
-    pub(crate) fn stop_given(&self, particle: usize) -> Option<Vec3> {
-        let stopped = &self.derived.as_ref()?.stopped;
-        Some(stopped[stopped.binary_search_by_key(&particle, |(particle, _)| *particle).ok()?].1)
+    /// Impulse of obstacles on a particle in the implicit solution, friction included, kg m/s.
+    pub(crate) fn obstacle_impulse(&self, particle: usize) -> Option<Vec3> {
+        let impulses = &self.cache.as_ref()?.obstacle_impulses;
+        Some(impulses[impulses.binary_search_by_key(&particle, |(particle, _)| *particle).ok()?].1)
     }
 
-    /// Momentum that the solution of an implicit step has given the node of a press, friction included, kg m/s.
-    pub(crate) fn push_given(&self, press: usize) -> Option<Vec3> {
-        *self.derived.as_ref()?.pushes.get(press)?
+    /// Impulse on the node of a vertex-tetrahedron contact in the implicit solution, friction included,
+    /// kg m/s.
+    pub(crate) fn contact_impulse(&self, contact: usize) -> Option<Vec3> {
+        *self.cache.as_ref()?.contact_impulses.get(contact)?
     }
 }
 
-impl Tetras {
-    fn derive(&self, body: &Body, material: &Material, particles: &Particles) -> Part {
+impl TetBody {
+    fn make_cache(&self, body: &Body, material: &Material, particles: &Particles) -> BodyCache {
         let hooke = match &self.settings.stiffness {
             Some(stiffness) => Hooke::Anisotropic(**stiffness),
-            None => Hooke::isotropic(material.stiffest(), material.poisson_ratio),
+            None => Hooke::isotropic(material.max_young_modulus(), material.poisson_ratio),
         };
-        Part {
-            stiffest: hooke.largest() as Real,
-            matter: Matter { hooke, damping: 0.0 },
-            states: self.find_states(body, material, &particles.enthalpy),
-            notes: Vec::new(),
-            drag: self.settings.mass_damping,
-            stable: f64::INFINITY,
-            implicit: false,
-            breaks: self.may_break(material),
-            partings: Vec::new(),
-            solved: Vec::new(),
+        BodyCache {
+            stiffness_bound: hooke.max_eigenvalue() as Real,
+            law: ViscoelasticLaw { hooke, damping_time: 0.0 },
+            states: self.find_element_states(body, material, &particles.enthalpy),
+            responses: Vec::new(),
+            mass_damping: self.settings.mass_damping,
+            stable_step: f64::INFINITY,
+            is_implicit: false,
+            can_fracture: self.can_fracture(material),
+            splits: Vec::new(),
+            solved_velocities: Vec::new(),
         }
     }
 }
 
-impl Part {
-    /// Chooses damping and how steps are taken.
-    fn choose_pace(&mut self, tetras: &mut Tetras, range: Range<usize>, material: &Material, particles: &Particles) {
-        let swing = tetras.find_swiftness(&self.matter.hooke) / f64::from(material.density);
-        let slowest = slowest_swing(&particles.rest[range], material.stiffest(), material.density);
-        // Stress that is ahead by this time damps the slowest swing as the material asks.
-        let asked = 2.0 * f64::from(material.damping) / slowest;
-        let most = 2.0 * MOST_DAMPING / swing.sqrt().max(1e-30);
-        let given = tetras.settings.stiffness_damping.map(f64::from);
-        let ahead = given.unwrap_or(asked.min(most));
-        let explicit = stable_step(swing, ahead * swing, SAFETY);
-        self.implicit = match tetras.settings.integration {
-            Integration::Auto => explicit < SHORTEST_EXPLICIT,
+impl BodyCache {
+    /// Chooses the damping and the integration scheme.
+    fn choose_integration(
+        &mut self,
+        tet_body: &mut TetBody,
+        range: Range<usize>,
+        material: &Material,
+        particles: &Particles,
+    ) {
+        let max_omega_squared = tet_body.find_max_eigenvalue(&self.law.hooke) / f64::from(material.density);
+        let lowest_frequency =
+            lowest_bar_frequency(&particles.rest[range], material.max_young_modulus(), material.density);
+        // Stiffness-proportional damping with this time gives the lowest frequency the damping ratio of
+        // the material.
+        let requested = 2.0 * f64::from(material.damping) / lowest_frequency;
+        let max_damping = 2.0 * MAX_DAMPING_RATIO / max_omega_squared.sqrt().max(1e-30);
+        let specified = tet_body.settings.stiffness_damping.map(f64::from);
+        let damping_time = specified.unwrap_or(requested.min(max_damping));
+        let explicit_step = stable_step(max_omega_squared, damping_time * max_omega_squared, SAFETY);
+        self.is_implicit = match tet_body.settings.integration {
+            Integration::Auto => explicit_step < MIN_EXPLICIT_STEP,
             Integration::Explicit => false,
             Integration::Implicit => true,
         };
-        self.stable = if self.implicit { f64::INFINITY } else { explicit };
-        self.matter.damping = if self.implicit { given.unwrap_or(asked) } else { ahead } as Real;
-        let warms = self.damped() && material.heat.from_work.damping > 0.0;
-        let noted = if warms || self.breaks || tetras.may_yield(material) { tetras.rest.len() } else { 0 };
-        self.notes = vec![Note::default(); noted];
+        self.stable_step = if self.is_implicit { f64::INFINITY } else { explicit_step };
+        self.law.damping_time = if self.is_implicit { specified.unwrap_or(requested) } else { damping_time } as Real;
+        let has_damping_heat = self.has_explicit_damping() && material.heat.from_work.damping > 0.0;
+        let packs =
+            if has_damping_heat || self.can_fracture || tet_body.may_yield(material) { tet_body.rest.len() } else { 0 };
+        self.responses = vec![ResponsePack::default(); packs];
     }
 
+    /// Advances velocities by symplectic Euler with mass-proportional damping.
     fn advance_explicitly(
         &self,
         range: Range<usize>,
         particles: &mut Particles,
-        before: &[Vec3],
+        previous: &[Vec3],
         context: &StepContext,
     ) {
         let Particles { velocity, force, mass, flags, .. } = particles;
-        let kept = 1.0 - damped_part(self.drag.into(), context.dt.into()) as Real;
+        let damping_factor = 1.0 - damping_from_rate(self.mass_damping.into(), context.dt.into()) as Real;
         parallel::for_each_chunk(&mut velocity[range.clone()], GRAIN, |first, velocities| {
             for (i, velocity) in (range.start + first..).zip(velocities) {
-                let pushed = context.gravity * context.dt + force[i] * (context.dt / mass[i]);
-                *velocity = if flags[i].has(Flags::HELD) { Vec3::ZERO } else { (before[i] + pushed) * kept };
+                let change = context.gravity * context.dt + force[i] * (context.dt / mass[i]);
+                *velocity =
+                    if flags[i].has(Flags::FIXED) { Vec3::ZERO } else { (previous[i] + change) * damping_factor };
             }
         });
     }

@@ -1,0 +1,4 @@
+//! Constitutive laws: linear elasticity ([`hooke`]) and plastic flow ([`plasticity`]).
+
+pub mod hooke;
+pub mod plasticity;

@@ -1,0 +1,2 @@
+mod penetration;
+mod surface_grid;

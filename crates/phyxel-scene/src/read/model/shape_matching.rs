@@ -1,0 +1,78 @@
+//! Settings of shape matching in files.
+
+use crate::document::Value;
+use crate::read::cursor::Field;
+use crate::read::quantity::Quantity;
+use crate::scene::{ClusterPlan, ModelDescription};
+use phyxel::model::shape_matching::{MatchingMode, ShapeMatchingSettings};
+
+/// Modes of deformation, by name.
+pub(in crate::read) const MODES: [(&str, MatchingMode); 3] =
+    [("rigid", MatchingMode::Rigid), ("linear", MatchingMode::Linear), ("quadratic", MatchingMode::Quadratic)];
+
+/// Largest number of clusters along one side of a body.
+const MAX_CLUSTERS_PER_SIDE: u32 = 1024;
+const ONE_CLUSTER: ClusterPlan = ClusterPlan::Counts([1; 3]);
+
+/// Reads the table `shape_matching` of a body.
+pub(super) fn read_shape_matching(field: &Field) -> Option<ModelDescription> {
+    let default = ShapeMatchingSettings::default();
+    let mut reader = field.table()?;
+    let mode = reader.field("mode").and_then(|field| field.choice("mode", &MODES));
+    let beta = reader.number("beta", Quantity::fraction());
+    let clusters = reader.field("clusters").and_then(|field| read_clusters(&field));
+    let overlap = reader.number("overlap", Quantity::fraction());
+    let tau = reader.number("tau", Quantity::not_negative("s"));
+    let damping_rate = reader.number("damping_rate", Quantity::not_negative("1/s"));
+    let keep_volume = reader.flag("keep_volume");
+    reader.finish();
+    Some(ModelDescription::ShapeMatching {
+        mode: mode.unwrap_or(default.mode),
+        beta: beta.unwrap_or(default.beta),
+        clusters: clusters.unwrap_or(ONE_CLUSTER),
+        overlap: overlap.unwrap_or(default.overlap),
+        tau: tau.or(default.tau),
+        damping_rate: damping_rate.or(default.damping_rate),
+        keep_volume: keep_volume.unwrap_or(default.keep_volume),
+    })
+}
+
+/// Default settings.
+pub(super) fn default_shape_matching() -> ModelDescription {
+    let ShapeMatchingSettings { mode, beta, overlap, tau, damping_rate, keep_volume, .. } =
+        ShapeMatchingSettings::default();
+    ModelDescription::ShapeMatching { mode, beta, clusters: ONE_CLUSTER, overlap, tau, damping_rate, keep_volume }
+}
+
+/// Reads `[2, 3, 2]`, `4` (along the longest side) or `{ size = 0.1 }`.
+fn read_clusters(field: &Field) -> Option<ClusterPlan> {
+    let within_limit = |count: u32| {
+        if count > MAX_CLUSTERS_PER_SIDE {
+            field.reject(format!(
+                "makes {count} clusters along one side, but there may be at most {MAX_CLUSTERS_PER_SIDE}"
+            ));
+        }
+        count <= MAX_CLUSTERS_PER_SIDE
+    };
+    match field.node.value {
+        Value::List(_) => {
+            let counts = field.counts(1).filter(|counts| within_limit(counts.iter().copied().max().unwrap_or(1)));
+            counts.map(ClusterPlan::Counts)
+        }
+        Value::Table(_) => {
+            let mut reader = field.table()?;
+            let size = reader.require_number("size", Quantity::positive("m"));
+            reader.finish();
+            size.map(ClusterPlan::Size)
+        }
+        Value::Integer(_) => field.count(1).filter(|count| within_limit(*count)).map(ClusterPlan::Longest),
+        _ => {
+            let found = field.node.describe();
+            field.reject(format!(
+                "is {found}, but must be a number (along the longest side), [2, 2, 2] (along x, y, z) or {{ size = \
+                 0.1 }} (m)"
+            ));
+            None
+        }
+    }
+}

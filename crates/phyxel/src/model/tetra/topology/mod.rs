@@ -1,0 +1,7 @@
+//! Changes of the mesh: fracture, welding, ties between bodies, and melting.
+
+pub(super) mod fracture;
+pub(super) mod melting;
+mod tie_failure;
+pub(super) mod ties;
+pub(super) mod welding;
