@@ -147,8 +147,8 @@ fn nothing_passes_through_a_thin_plate_at_any_speed() {
 #[test]
 fn a_moving_obstacle_shortens_steps_only_for_bodies_it_may_hit() {
     let steps = |gap: f32, body_speed: f32| {
-        let around = Settings { gravity: Vec3::ZERO, max_step: 1.0, frame_rate: 50.0, ..Settings::default() };
-        let mut world = World::new(around).unwrap();
+        let world_settings = Settings { gravity: Vec3::ZERO, max_step: 1.0, frame_rate: 50.0, ..Settings::default() };
+        let mut world = World::new(world_settings).unwrap();
         world.add_material(default_material()).unwrap();
         let mut new = body("block", block([3, 3, 3], SPACING), matching_settings(MatchingMode::Rigid, [1, 1, 1]));
         new.velocity = Vec3::X * body_speed;

@@ -1,4 +1,5 @@
-//! Small dense and banded linear algebra: symmetric eigenproblems, nearest rotations and skyline Cholesky factorisation.
+//! Small dense and banded linear algebra: symmetric eigenproblems, nearest rotations and skyline Cholesky
+//! factorisation.
 
 pub mod eigen;
 pub mod rotation;

@@ -120,7 +120,7 @@ fn a_tearing_bar_conserves_mass_momentum_heat_and_volume() {
         let volume = first.bodies[0].report.skin.volume.unwrap();
         let heat = world.particles().mass.iter().zip(&world.particles().enthalpy).map(|(m, h)| f64::from(*m) * h);
         let heat: f64 = heat.sum();
-        let (whole, mut last) = (nodes_outside_layer(&world), 1);
+        let (outside, mut last) = (nodes_outside_layer(&world), 1);
         for _ in 0..150 {
             run_steps(&mut world, 2e-4, 1);
             let frame = world.frame();
@@ -135,7 +135,7 @@ fn a_tearing_bar_conserves_mass_momentum_heat_and_volume() {
         assert!(report.pieces >= 2, "{} pieces, {} broken", report.pieces, report.broken);
         // Waves of half the tension, below the strength, run out from the crack: outside the layer
         // nothing fractures.
-        assert_eq!(nodes_outside_layer(&world), whole);
+        assert_eq!(nodes_outside_layer(&world), outside);
         // The mass of a node is rounded once for each split, to 6e-8 of it.
         assert!((frame.totals.mass / mass - 1.0).abs() < 1e-6, "{} of {mass}", frame.totals.mass);
         let found = world.particles().mass.iter().zip(&world.particles().enthalpy).map(|(m, h)| f64::from(*m) * h);
@@ -232,7 +232,7 @@ fn incrementally_updated_surfaces_equal_rebuilt_ones() {
 
 #[test]
 fn fracture_is_bitwise_equal_for_any_threads_and_after_resuming() {
-    let end = |threads: usize, resumed: bool, integration: Integration| {
+    let run_hash = |threads: usize, resumed: bool, integration: Integration| {
         parallel::with_threads(Some(threads), || {
             let mut world = torn(2.0e4, integration);
             for k in 0..60 {
@@ -246,9 +246,9 @@ fn fracture_is_bitwise_equal_for_any_threads_and_after_resuming() {
         })
     };
     for integration in [Integration::Explicit, Integration::Implicit] {
-        let alone = end(1, false, integration);
-        assert_eq!(alone, end(2, false, integration));
-        assert_eq!(alone, end(8, false, integration));
-        assert_eq!(alone, end(2, true, integration));
+        let serial = run_hash(1, false, integration);
+        assert_eq!(serial, run_hash(2, false, integration));
+        assert_eq!(serial, run_hash(8, false, integration));
+        assert_eq!(serial, run_hash(2, true, integration));
     }
 }

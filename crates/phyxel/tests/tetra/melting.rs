@@ -101,7 +101,7 @@ fn a_completely_molten_body_is_empty() {
 
 #[test]
 fn melting_is_bitwise_equal_for_any_threads_and_after_resuming() {
-    let end = |threads: usize, resumed: bool| {
+    let run_hash = |threads: usize, resumed: bool| {
         parallel::with_threads(Some(threads), || {
             let mut world = wax();
             warm(&mut world, Region::Box { min: Vec3::new(0.05, -1.0, -1.0), max: Vec3::ONE });
@@ -117,8 +117,8 @@ fn melting_is_bitwise_equal_for_any_threads_and_after_resuming() {
             world.state_hash()
         })
     };
-    let alone = end(1, false);
-    assert_eq!(alone, end(2, false));
-    assert_eq!(alone, end(8, false));
-    assert_eq!(alone, end(2, true));
+    let serial = run_hash(1, false);
+    assert_eq!(serial, run_hash(2, false));
+    assert_eq!(serial, run_hash(8, false));
+    assert_eq!(serial, run_hash(2, true));
 }

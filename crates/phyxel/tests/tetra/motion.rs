@@ -80,9 +80,9 @@ fn forces_are_the_negative_energy_gradient() {
         for axis in Vec3::AXES {
             let direction = body.pose.rotation * axis;
             let energy = |side: f32| {
-                let mut moved = start.clone();
-                moved[i] += side * 0.004 * axis;
-                at(moved).frame().totals.energy.elastic
+                let mut displaced = start.clone();
+                displaced[i] += side * 0.004 * axis;
+                at(displaced).frame().totals.energy.elastic
             };
             let gradient = (energy(1.0) - energy(-1.0)) / 0.008;
             // Energies of 10 J have six digits, over 0.008 m: 1e-3 N. The third derivative, by rotation,
@@ -159,15 +159,15 @@ fn free_motion_conserves_momentum_and_angular_momentum() {
         let first = world.frame().totals;
         run_steps(&mut world, 5e-4, 400);
         let last = world.frame().totals;
-        let off = |a: [f64; 3], b: [f64; 3]| (DVec3::from(a) - DVec3::from(b)).length() / DVec3::from(a).length();
+        let error = |a: [f64; 3], b: [f64; 3]| (DVec3::from(a) - DVec3::from(b)).length() / DVec3::from(a).length();
         // 400 steps of rounding, 6e-8 of a velocity each; conjugate gradients stop at 1e-4 of the
         // right-hand side, with a residual that has no resultant.
-        assert!(off(first.momentum, last.momentum) < 1e-5, "{integration:?}");
+        assert!(error(first.momentum, last.momentum) < 1e-5, "{integration:?}");
         let tolerance = if integration == Integration::Explicit { 1e-4 } else { 0.05 };
         // Backward Euler dissipates the angular momentum of motion that it does not resolve: a rotation
         // by w dt = 1.9e-3 in a step contracts by half its square, 400 times, about 1e-3, and the
         // relaxation of the ends reduces the spin.
-        let change = off(first.angular_momentum, last.angular_momentum);
+        let change = error(first.angular_momentum, last.angular_momentum);
         assert!(change < tolerance, "{integration:?}: {change}");
     }
 }
@@ -190,8 +190,8 @@ fn iterations_do_not_grow_with_stiffness_and_momentum_is_conserved() {
         // elements by half its square, which causes nodal forces of 3e-6 young N, rounded to 2e-13 young;
         // times dt, for 1000 nodes of ten corners, ten times, at random, over a momentum of 160 kg m/s.
         let rounding = 6e-7 + 6e-15 * f64::from(young);
-        let off = (momentum(&world) - before).length() / before.length();
-        assert!(off < rounding, "{young}: {off}");
+        let error = (momentum(&world) - before).length() / before.length();
+        assert!(error < rounding, "{young}: {error}");
     }
 }
 
@@ -216,8 +216,8 @@ fn a_single_element_keeps_its_spin_in_long_steps() {
     run_steps(&mut world, 1.0 / 60.0, 200);
     // A step rotates the element by a quarter of a radian, which strains it by half the square. The
     // forces of that are rounded to 1e-7, a torque of up to a millionth of its spin in a step.
-    let off = (spin(&world) - before).length() / before.length();
-    assert!(off < 2e-4, "{off}");
+    let error = (spin(&world) - before).length() / before.length();
+    assert!(error < 2e-4, "{error}");
     let strain = world.frame().bodies[0].report.strain_max;
     assert!(strain < 0.05, "{strain}");
 }

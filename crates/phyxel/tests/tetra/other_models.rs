@@ -197,8 +197,8 @@ fn a_cube_sticks_to_a_tilted_block_below_the_friction_angle_and_slides_above_it_
     let start = common::mean_position(&below, 1);
     run_steps(&mut below, DT, 500);
     // The slope deflects by 0.01 mm under 1 kg, and oscillates for a while.
-    let moved = (common::mean_position(&below, 1) - start).length();
-    assert!(moved < 0.1 * RADIUS, "{moved}");
+    let displacement = (common::mean_position(&below, 1) - start).length();
+    assert!(displacement < 0.1 * RADIUS, "{displacement}");
     assert!(mean_velocity(&below, 1).length() < 2e-3, "{}", mean_velocity(&below, 1));
 
     let angle = 1.1 * limit;
@@ -258,8 +258,8 @@ fn nothing_goes_through_a_plate_one_element_thick() {
             let [above, beside] = over_plate(&world, common::mean_position(&world, body));
             // Fixed, it stays flat. Free, it bends; but a grain that passed through would be farther away
             // by then.
-            let least = if is_fixed { 0.9 * 0.004 } else { -0.5 * COARSE };
-            assert!(beside > COARSE || above > least, "held: {is_fixed}, {speed} m/s: {body} is {above} m above");
+            let min_height = if is_fixed { 0.9 * 0.004 } else { -0.5 * COARSE };
+            assert!(beside > COARSE || above > min_height, "fixed: {is_fixed}, {speed} m/s: {body} is {above} m above");
         }
     }
 }
@@ -341,10 +341,10 @@ fn a_grain_that_starts_inside_leaves_by_the_nearest_face() {
     let start = Vec3::new(0.023, 0.07, -0.041);
     world.add_body(grain("grain", start)).unwrap();
     run_frames(&mut world, 30);
-    let moved = common::mean_position(&world, 1) - start;
+    let displacement = common::mean_position(&world, 1) - start;
     // 20 radii per second take it out within 0.2 s, and there the reaction ends.
-    assert!(moved.x.abs().max(moved.z.abs()) < 0.1 * RADIUS, "{moved}");
-    assert!(moved.y > 0.03 + 0.9 * RADIUS, "{moved}");
+    assert!(displacement.x.abs().max(displacement.z.abs()) < 0.1 * RADIUS, "{displacement}");
+    assert!(displacement.y > 0.03 + 0.9 * RADIUS, "{displacement}");
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn heat_flows_from_a_particle_into_the_nodes_of_a_face() {
 
 #[test]
 fn contact_with_other_models_is_bitwise_equal_for_any_threads_and_after_resuming() {
-    let end = |threads: usize, resumed: bool, settings: &TetraSettings| {
+    let run_hash = |threads: usize, resumed: bool, settings: &TetraSettings| {
         parallel::with_threads(Some(threads), || {
             let mut world = world(Material { damping: 0.1, ..elastic(1.0e5, 0.3) }, DOWN);
             world.add_body(bowl(settings.clone()).0).unwrap();
@@ -407,9 +407,9 @@ fn contact_with_other_models_is_bitwise_equal_for_any_threads_and_after_resuming
         })
     };
     for settings in [explicit(), implicit()] {
-        let alone = end(1, false, &settings);
-        assert_eq!(alone, end(2, false, &settings));
-        assert_eq!(alone, end(8, false, &settings));
-        assert_eq!(alone, end(2, true, &settings));
+        let serial = run_hash(1, false, &settings);
+        assert_eq!(serial, run_hash(2, false, &settings));
+        assert_eq!(serial, run_hash(8, false, &settings));
+        assert_eq!(serial, run_hash(2, true, &settings));
     }
 }

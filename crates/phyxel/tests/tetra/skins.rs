@@ -88,11 +88,11 @@ fn a_mesh_follows_an_affine_motion_exactly_inside_and_a_little_outside() {
     let mut world = world_without_gravity(elastic(1.0e5, 0.3));
     world.add_body(NewBody { start, skin, pose, ..body }).unwrap();
     let frame = world.frame();
-    let shown = frame.bodies[0].skin.as_ref().unwrap();
-    for (x, found) in vertices.iter().zip(&shown.positions) {
-        let off = found.distance(pose.transform_point(map(*x)));
+    let skin = frame.bodies[0].skin.as_ref().unwrap();
+    for (x, found) in vertices.iter().zip(&skin.positions) {
+        let error = found.distance(pose.transform_point(map(*x)));
         // Four weights and positions with seven digits each.
-        assert!(off < 1e-6, "{off}");
+        assert!(error < 1e-6, "{error}");
     }
 }
 
@@ -107,9 +107,9 @@ fn vertices_at_nodes_follow_the_nodes() {
     let count = start.len();
     world.add_body(NewBody { start: Some(start), skin: Skin::Mesh(Arc::new(mesh)), ..body }).unwrap();
     let frame = world.frame();
-    let shown = frame.bodies[0].skin.as_ref().unwrap();
+    let skin = frame.bodies[0].skin.as_ref().unwrap();
     for i in 0..count {
-        assert!(shown.positions[i].distance(world.particles().position[i]) < 1e-6, "{i}");
+        assert!(skin.positions[i].distance(world.particles().position[i]) < 1e-6, "{i}");
     }
 }
 
@@ -123,14 +123,14 @@ fn subdivided_skins_have_four_triangles_per_face_and_level_and_follow_an_affine_
             world.add_body(NewBody { start, ..body.clone() }).unwrap();
             world.frame().bodies[0].report.skin.clone()
         };
-        let (still, moved) = (report(None), report(Some(body.samples.iter().map(|&x| map(x)).collect())));
-        assert_eq!((still.kind.as_str(), still.closed, still.genus), ("smooth", Some(true), Some(0)));
-        assert_eq!(still.triangles, 104 << (2 * levels), "{scheme:?} {levels}");
+        let (at_rest, deformed) = (report(None), report(Some(body.samples.iter().map(|&x| map(x)).collect())));
+        assert_eq!((at_rest.kind.as_str(), at_rest.closed, at_rest.genus), ("smooth", Some(true), Some(0)));
+        assert_eq!(at_rest.triangles, 104 << (2 * levels), "{scheme:?} {levels}");
         // Loop subdivision smooths edges. Weights are rounded to 6e-8, in sums over a thousand triangles.
-        let volume = still.volume.unwrap();
+        let volume = at_rest.volume.unwrap();
         assert!(volume > 0.01 && (volume < 0.024 || scheme == SubdivisionRule::Butterfly), "{volume}");
         let grown = 1.2 * 0.8 * 1.1 + 0.3 * -0.1 * 0.2;
-        assert!((moved.volume.unwrap() / (volume * grown) - 1.0).abs() < 1e-4, "{:?} of {volume}", moved.volume);
+        assert!((deformed.volume.unwrap() / (volume * grown) - 1.0).abs() < 1e-4, "{:?} of {volume}", deformed.volume);
     }
 }
 

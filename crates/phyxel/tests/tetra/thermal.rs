@@ -51,8 +51,8 @@ fn a_temperature_dependent_modulus_acts_element_by_element() {
     world.apply(Command::Warm { body: "body".into(), region, temperature: 100.0 }).unwrap();
     run_steps(&mut world, 1e-2, 400);
     let mean = |x: f32| {
-        let there = (0..samples.len()).filter(|&i| (samples[i].x - x).abs() < 0.01);
-        let values: Vec<f64> = there.map(|i| f64::from(world.particles().position[i].x)).collect();
+        let nodes = (0..samples.len()).filter(|&i| (samples[i].x - x).abs() < 0.01);
+        let values: Vec<f64> = nodes.map(|i| f64::from(world.particles().position[i].x)).collect();
         values.iter().sum::<f64>() / values.len() as f64
     };
     let stretch = |a: f32, b: f32| (mean(b) - mean(a)) / f64::from(b - a) - 1.0;

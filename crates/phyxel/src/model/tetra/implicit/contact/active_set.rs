@@ -1,7 +1,7 @@
 //! Active set of the implicit solve: contact constraints, and their updates between Newton iterations.
 
 use super::constraint::{Constraint, ConstraintKind};
-use super::friction::{CHANGE_TOL, FrictionSums, Transition};
+use super::friction::{CHANGE_TOL, FrictionSums, FrictionTransition};
 use super::obstacles::ObstacleBound;
 use crate::Real;
 use crate::numerics::pcg::BlockPartition;
@@ -74,7 +74,7 @@ impl ActiveSet {
             (!constraint.is_open && constraint.kind != ConstraintKind::Tie)
                 .then(|| constraint.test_friction(velocities))
         };
-        let transitions: Vec<Option<Transition>> = self.constraints.iter().map(test).collect();
+        let transitions: Vec<Option<FrictionTransition>> = self.constraints.iter().map(test).collect();
         let mut block_sums = vec![FrictionSums::default(); partition.count()];
         let block = |constraint: &Constraint| partition.block(constraint.nodes[0]);
         for (constraint, transition) in self.constraints.iter().zip(&transitions) {

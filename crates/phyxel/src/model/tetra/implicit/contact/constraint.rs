@@ -5,7 +5,7 @@
 //! target velocity, `k` the penalty [kg], and `f = -k v_t`, limited in length to the Coulomb limit while it
 //! slips.
 
-use super::friction::{FrictionState, Transition};
+use super::friction::{FrictionState, FrictionTransition};
 use super::obstacles::{DofConstraint, ObstacleBound};
 use crate::Real;
 use crate::contact::{VertexTetContact, contact_params};
@@ -249,7 +249,7 @@ impl Constraint {
     }
 
     /// Tests its friction state at these velocities.
-    pub fn test_friction(&self, velocities: &[Vec3]) -> Transition {
+    pub fn test_friction(&self, velocities: &[Vec3]) -> FrictionTransition {
         let impulse = self.impulse(velocities);
         let normal = impulse.dot(self.normal);
         let tangential = (impulse - self.normal * normal).length();

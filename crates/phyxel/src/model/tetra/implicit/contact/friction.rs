@@ -32,7 +32,7 @@ impl FrictionState {
     }
 
     /// Tests the state against Coulomb's law for these normal and tangential impulses, kg m/s.
-    pub fn test(self, friction: Friction, normal: Real, tangential: Real) -> Transition {
+    pub fn test(self, friction: Friction, normal: Real, tangential: Real) -> FrictionTransition {
         let limit = friction.kinetic * normal.max(0.0);
         let (is_required, next, change) = match self {
             Self::Stick => (tangential > friction.r#static * normal, Self::Slip(limit), (tangential - limit).abs()),
@@ -41,13 +41,13 @@ impl FrictionState {
             }
             Self::Slip(old) => ((old - limit).abs() > LIMIT_TOL * limit, Self::Slip(limit), (tangential - limit).abs()),
         };
-        Transition { next, is_required, normal_impulse: normal, is_sticking: self == Self::Stick, change }
+        FrictionTransition { next, is_required, normal_impulse: normal, is_sticking: self == Self::Stick, change }
     }
 }
 
 /// Candidate transition of the friction state of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::model::tetra) struct Transition {
+pub(in crate::model::tetra) struct FrictionTransition {
     next: FrictionState,
     /// True if Coulomb's law requires it.
     is_required: bool,
@@ -73,8 +73,8 @@ pub(in crate::model::tetra) struct FrictionSums {
 
 impl FrictionSums {
     /// Accumulates a transition.
-    pub fn add(&mut self, transition: &Transition) {
-        let Transition { is_required, normal_impulse, is_sticking, change, .. } = *transition;
+    pub fn add(&mut self, transition: &FrictionTransition) {
+        let FrictionTransition { is_required, normal_impulse, is_sticking, change, .. } = *transition;
         self.normal += normal_impulse;
         self.sticking += if is_sticking { normal_impulse } else { 0.0 };
         self.overloaded += if is_sticking && is_required { normal_impulse } else { 0.0 };
@@ -91,7 +91,7 @@ impl FrictionSums {
     ///
     /// All sticking contacts slip together once those beyond their static limit carry more than half of the
     /// normal impulse that sticks. Released one by one, each would leave its load to the others.
-    pub fn next_state(&self, transition: &Transition) -> Option<FrictionState> {
+    pub fn next_state(&self, transition: &FrictionTransition) -> Option<FrictionState> {
         let all_slip = transition.is_sticking && self.overloaded > 0.5 * self.sticking;
         (transition.is_required || all_slip).then_some(transition.next)
     }
@@ -104,7 +104,12 @@ mod tests {
     const ROUGH: Friction = Friction { r#static: 0.6, kinetic: 0.5 };
 
     /// Next state of a contact among others.
-    fn next(state: FrictionState, normal: Real, tangential: Real, others: &[Transition]) -> Option<FrictionState> {
+    fn next(
+        state: FrictionState,
+        normal: Real,
+        tangential: Real,
+        others: &[FrictionTransition],
+    ) -> Option<FrictionState> {
         let transition = state.test(ROUGH, normal, tangential);
         let mut sums = FrictionSums::default();
         others.iter().chain([&transition]).for_each(|transition| sums.add(transition));
