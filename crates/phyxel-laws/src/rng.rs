@@ -54,9 +54,9 @@ pub(crate) mod tests {
     use glam::{Mat3, Quat, Vec3};
 
     /// Sequential random numbers for tests.
-    pub(crate) struct TestRng(pub(crate) CounterRng, pub(crate) u32);
+    pub(crate) struct SequentialRng(pub(crate) CounterRng, pub(crate) u32);
 
-    impl TestRng {
+    impl SequentialRng {
         pub(crate) fn new(seed: u64) -> Self {
             Self(CounterRng::new(seed, 0), 0)
         }

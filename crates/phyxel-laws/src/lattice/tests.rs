@@ -1,6 +1,6 @@
 use super::*;
 use crate::material::plasticity::spectral_norm_symmetric;
-use crate::rng::tests::TestRng;
+use crate::rng::tests::SequentialRng;
 use crate::simd::SimdLevel;
 use glam::{Mat3, Quat, Vec3};
 
@@ -82,7 +82,7 @@ fn sites_are_numbered_by_shells_and_lie_opposite() {
 
 #[test]
 fn the_nearest_site_is_that_of_an_exhaustive_search() {
-    let mut stream = TestRng::new(1);
+    let mut stream = SequentialRng::new(1);
     let range = || (-5i8..=5).map(f32::from);
     let positions: Vec<Vec3> = range()
         .flat_map(|a| range().flat_map(move |b| range().map(move |c| Vec3::new(a, b, c))))
@@ -109,7 +109,7 @@ fn the_nearest_site_is_that_of_an_exhaustive_search() {
 fn a_rotated_ideal_crystal_is_in_equilibrium() {
     for lattice in both_supports() {
         let stiffness = lattice.stiffness(1e6);
-        let mut stream = TestRng::new(2);
+        let mut stream = SequentialRng::new(2);
         for _ in 0..500 {
             let rotation = stream.rotation();
             let perturbation = Quat::from_scaled_axis(stream.point() * 0.15);
@@ -137,7 +137,7 @@ fn a_strained_crystal_has_the_energy_of_its_modulus() {
     let young = 3e5;
     for lattice in both_supports() {
         let stiffness = lattice.stiffness(young);
-        let mut stream = TestRng::new(3);
+        let mut stream = SequentialRng::new(3);
         for k in 0..50 {
             let size = 0.02;
             let stretch = if k == 0 {
@@ -216,7 +216,7 @@ fn a_stretched_block_has_young_s_modulus() {
 #[test]
 fn random_clouds_conserve_momenta_at_every_simd_level() {
     for lattice in both_supports() {
-        let mut stream = TestRng::new(4);
+        let mut stream = SequentialRng::new(4);
         for _ in 0..2000 {
             let count = (stream.uniform() * 60.0) as usize;
             let offsets: Vec<Vec3> = (0..count).map(|_| stream.point() * 1.9 * SPACING).collect();
@@ -288,7 +288,7 @@ fn few_or_coplanar_neighbours_rotate_the_lattice_without_deforming_it() {
         &[at(1, 1, 0), at(-1, 1, 0), at(2, 0, 0), at(-1, -1, 0)],
         &[at(1, 1, 0), at(1, 0, 1), at(0, 1, 1)],
     ];
-    let mut stream = TestRng::new(5);
+    let mut stream = SequentialRng::new(5);
     for set in sets {
         for _ in 0..100 {
             let rotation = stream.rotation();
@@ -311,7 +311,7 @@ fn few_or_coplanar_neighbours_rotate_the_lattice_without_deforming_it() {
 
 #[test]
 fn no_input_makes_a_lattice_nan() {
-    let mut stream = TestRng::new(6);
+    let mut stream = SequentialRng::new(6);
     let odd = [0.0, -0.0, Real::NAN, Real::INFINITY, Real::MAX, Real::MIN_POSITIVE, 1e-30, 1e20, SPACING];
     let lattices: Vec<Lattice> =
         odd.iter().flat_map(|x| [Lattice::new(*x, 1.9), Lattice::new(SPACING, *x), Lattice::new(-*x, -*x)]).collect();
@@ -355,10 +355,10 @@ fn no_input_makes_a_lattice_nan() {
 
 #[test]
 fn torque_correction_cancels_all_torque_and_adds_no_momentum() {
-    let mut stream = TestRng::new(7);
+    let mut stream = SequentialRng::new(7);
     for k in 0..2000 {
         let line = stream.point();
-        let random_pair = |stream: &mut TestRng| PairForce {
+        let random_pair = |stream: &mut SequentialRng| PairForce {
             offset: match k % 4 {
                 0 => line * stream.uniform() * 0.2,
                 1 => Vec3::new(stream.uniform(), stream.uniform(), 0.0) * 0.2,
@@ -386,7 +386,7 @@ fn torque_correction_cancels_all_torque_and_adds_no_momentum() {
 }
 
 /// A neighbourhood with random masses and missing sites.
-fn members(lattice: &Lattice, stream: &mut TestRng) -> Vec<NeighbourhoodMember> {
+fn members(lattice: &Lattice, stream: &mut SequentialRng) -> Vec<NeighbourhoodMember> {
     let mut members = vec![NeighbourhoodMember {
         offset: Vec3::ZERO,
         velocity: stream.point(),
@@ -411,7 +411,7 @@ fn members(lattice: &Lattice, stream: &mut TestRng) -> Vec<NeighbourhoodMember> 
 #[test]
 fn rigid_motion_is_not_damped() {
     let lattice = Lattice::new(SPACING, Lattice::WIDE);
-    let mut stream = TestRng::new(8);
+    let mut stream = SequentialRng::new(8);
     for _ in 0..500 {
         let mut members = members(&lattice, &mut stream);
         let (velocity, spin) = (stream.point(), stream.point() * 10.0);
@@ -427,7 +427,7 @@ fn rigid_motion_is_not_damped() {
 #[test]
 fn damping_conserves_both_momenta_and_dissipates_energy() {
     let lattice = Lattice::new(SPACING, Lattice::WIDE);
-    let mut stream = TestRng::new(9);
+    let mut stream = SequentialRng::new(9);
     for _ in 0..1000 {
         let members = members(&lattice, &mut stream);
         let motion = fit_rigid_motion(members.iter().copied());
@@ -453,7 +453,7 @@ fn damping_dissipates_in_every_step_of_a_whole_crystal() {
     let lattice = Lattice::new(SPACING, Lattice::WIDE);
     let positions: Vec<Vec3> = Site::all().map(|site| lattice.position(site)).chain([Vec3::ZERO]).collect();
     let count = positions.len();
-    let mut stream = TestRng::new(10);
+    let mut stream = SequentialRng::new(10);
     let mut velocities: Vec<Vec3> = (0..count).map(|_| stream.point()).collect();
     let (mass, dt) = (0.7, 1e-3);
     let sum = |velocities: &[Vec3]| velocities.iter().copied().sum::<Vec3>();

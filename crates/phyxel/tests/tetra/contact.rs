@@ -106,8 +106,8 @@ fn a_stacked_block_rests_without_a_gap() {
 fn height(world: &World, body: usize, is_top: bool) -> f32 {
     let particles = world.particles();
     let range = world.bodies()[body].particles.clone();
-    let run_hash = if is_top { 0.2 } else { -0.2 };
-    let nodes = range.map(|i| i as usize).filter(|&i| (particles.rest[i].y - run_hash).abs() < 0.1 * CELL);
+    let end = if is_top { 0.2 } else { -0.2 };
+    let nodes = range.map(|i| i as usize).filter(|&i| (particles.rest[i].y - end).abs() < 0.1 * CELL);
     let heights: Vec<f32> = nodes.map(|i| particles.position[i].y).collect();
     heights.iter().sum::<f32>() / heights.len() as f32
 }
@@ -400,7 +400,7 @@ fn contact_and_welding_are_bitwise_equal_for_any_threads_and_after_resuming() {
         plasticity: Some(Plasticity { yield_strain: Curve::constant(0.05), creep: 100.0, max: 2.0 }),
         ..elastic(1.0e5, 0.3)
     };
-    let run_hash = |threads: usize, resumed: bool, (material, settings, dt): (&Material, TetraSettings, f32)| {
+    let end_state = |threads: usize, resumed: bool, (material, settings, dt): (&Material, TetraSettings, f32)| {
         parallel::with_threads(Some(threads), || {
             let mut world = crash(material.clone(), settings.clone(), 0.3);
             for k in 0..160 {
@@ -415,11 +415,11 @@ fn contact_and_welding_are_bitwise_equal_for_any_threads_and_after_resuming() {
     let (plain, stiff) = (elastic(1.0e5, 0.3), elastic(1.0e8, 0.3));
     let long = (&stiff, implicit(), 4e-3);
     for (case, sticks) in [((&clay, explicit(), 5e-4), true), ((&plain, explicit(), 5e-4), false), (long, false)] {
-        let serial = run_hash(1, false, case.clone());
+        let serial = end_state(1, false, case.clone());
         assert_eq!(serial.1 > 0, sticks);
-        assert_eq!(serial, run_hash(2, false, case.clone()));
-        assert_eq!(serial, run_hash(8, false, case.clone()));
-        assert_eq!(serial, run_hash(2, true, case));
+        assert_eq!(serial, end_state(2, false, case.clone()));
+        assert_eq!(serial, end_state(8, false, case.clone()));
+        assert_eq!(serial, end_state(2, true, case));
     }
 }
 
