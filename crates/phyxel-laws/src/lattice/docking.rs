@@ -183,8 +183,8 @@ mod tests {
 
     const LAW: DockingLaw = DockingLaw { max_rate: 50.0, decay: 100.0 };
 
-    fn sites(wanted: impl Fn([i8; 3]) -> bool) -> SiteSet {
-        Site::all().filter(|site| wanted(site.coordinates())).fold(SiteSet::NONE, SiteSet::with)
+    fn sites(predicate: impl Fn([i8; 3]) -> bool) -> SiteSet {
+        Site::all().filter(|site| predicate(site.coordinates())).fold(SiteSet::NONE, SiteSet::with)
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct PhaseChange {
     pub freezing: Real,
     /// K.
     pub freezing_point: Real,
-    /// Freezing needs more solid neighbours than this; below 0, matter freezes by itself.
+    /// Freezing needs more solid neighbours than this; below 0, freezing is spontaneous.
     pub min_neighbours: Real,
     /// Speed relative to the solid above which the rate of freezing falls, m/s.
     pub max_speed: Real,
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(
             WATER.freezing_rate(300.0, &SolidNeighbours::default()),
             0.0,
-            "neither cold nor near anything solid"
+            "neither undercooled nor beside a solid"
         );
         let still = PhaseChange { max_speed: 0.0, max_force: 0.0, ..WATER };
         assert_eq!(still.freezing_rate(262.0, &SolidNeighbours { count: 6.0, ..SolidNeighbours::default() }), 20.0);

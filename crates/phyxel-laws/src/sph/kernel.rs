@@ -38,11 +38,11 @@ impl Kernel {
     pub fn for_packing(spacing: Real, support: Real) -> Self {
         let plain = Self::new(support * spacing);
         let (volume, step) = (spacing.powi(3) / SQRT_2, spacing / SQRT_2);
-        let reach = (support * SQRT_2).ceil() as i32;
+        let extent = (support * SQRT_2).ceil() as i32;
         let (mut sum, mut squares) = (0.0f64, 0.0f64);
-        for a in -reach..=reach {
-            for b in -reach..=reach {
-                for c in (-reach..=reach).filter(|c| (a + b + c) % 2 == 0) {
+        for a in -extent..=extent {
+            for b in -extent..=extent {
+                for c in (-extent..=extent).filter(|c| (a + b + c) % 2 == 0) {
                     let square = (a * a + b * b + c * c) as Real;
                     let distance = square.sqrt() * step;
                     sum += f64::from(volume * plain.weight(distance));

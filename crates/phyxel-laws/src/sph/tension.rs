@@ -63,11 +63,11 @@ impl Cohesion {
     /// Two sums over the neighbours of a particle in a closest packing, of functions of the distance and of
     /// `l = 1 - r/h`.
     fn sum_over_packing(&self, spacing: Real, terms: impl Fn(Real, Real) -> [Real; 2]) -> (f64, f64) {
-        let reach = (self.support / spacing * SQRT_2).ceil() as i32;
+        let extent = (self.support / spacing * SQRT_2).ceil() as i32;
         let mut sums = (0.0, 0.0);
-        for a in -reach..=reach {
-            for b in -reach..=reach {
-                for c in (-reach..=reach).filter(|c| (a + b + c) % 2 == 0) {
+        for a in -extent..=extent {
+            for b in -extent..=extent {
+                for c in (-extent..=extent).filter(|c| (a + b + c) % 2 == 0) {
                     let distance = ((a * a + b * b + c * c) as Real).sqrt() * spacing / SQRT_2;
                     let [first, second] = terms(distance, (1.0 - distance / self.support).max(0.0));
                     sums = (sums.0 + f64::from(first), sums.1 + f64::from(second));
@@ -164,10 +164,10 @@ mod tests {
         let cohesion = Cohesion::new(&kernel, 0.2);
         let cloud = TestCloud::random(count, 0.35);
         let strengths: Vec<Real> = (0..count).map(|i| [-1.0, 2.0, 3.0][i % 3]).collect();
-        let found = forces(&cloud.lists(kernel), &cohesion, &strengths);
-        let size: Real = found.iter().map(|force| force.length()).sum();
-        let total: Vec3 = found.iter().sum();
-        let torque: Vec3 = (0..count).map(|i| position(&cloud.points, i).cross(found[i])).sum();
+        let on_particles = forces(&cloud.lists(kernel), &cohesion, &strengths);
+        let size: Real = on_particles.iter().map(|force| force.length()).sum();
+        let total: Vec3 = on_particles.iter().sum();
+        let torque: Vec3 = (0..count).map(|i| position(&cloud.points, i).cross(on_particles[i])).sum();
         assert!(total.length() < 1e-5 * size && torque.length() < 1e-5 * size, "{total} {torque} of {size}");
         let between = |i: usize, j: usize| match (strengths[i], strengths[j]) {
             (a, b) if a < 0.0 && b < 0.0 => 0.0,
@@ -182,7 +182,7 @@ mod tests {
             for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
                 let (x, step) = (position(&cloud.points, i), 1e-3);
                 let derivative = (energy(x + step * axis) - energy(x - step * axis)) / f64::from(2.0 * step);
-                let force = f64::from(found[i].dot(axis));
+                let force = f64::from(on_particles[i].dot(axis));
                 // The energy of separation has the opposite sign. Energies of 1 J with seven digits over 2 mm.
                 assert!((force - derivative).abs() < 1e-3 * (1.0 + derivative.abs()), "{i}: {force} {derivative}");
             }
@@ -198,8 +198,8 @@ mod tests {
         let strength = cohesion.strength(0.07);
         let strong = forces(&cloud.lists(kernel), &cohesion, &vec![1.0e9; cloud.points.len()]);
         assert!(strong.iter().all(|force| force.is_finite()));
-        let found = forces(&cloud.lists(kernel), &cohesion, &vec![strength; cloud.points.len()]);
-        assert!(found[cloud.central()].length() < 1e-5 * strength, "{}", found[cloud.central()]);
+        let on_particles = forces(&cloud.lists(kernel), &cohesion, &vec![strength; cloud.points.len()]);
+        assert!(on_particles[cloud.central()].length() < 1e-5 * strength, "{}", on_particles[cloud.central()]);
         // Stretching costs as much as compressing: the virial is 0.
         let total_energy = |factor: Real| -> f64 {
             let distance = |j: usize| factor * position(&cloud.points, j).length();

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub enum Command {
     /// Changes one setting of a body, an obstacle, a material, a heating, an emitter, a drain or the world.
     Set {
-        /// What to change; [`Target::World`] for gravity.
+        /// Owner of the setting; [`Target::World`] for gravity.
         target: Target,
         /// Setting with its new value.
         setting: Setting,

@@ -75,7 +75,7 @@ fn a_cantilever_breaks_under_gravity_and_its_pieces_stay_separate_in_contact() {
     let lifted = -mean_state_beyond(&world, 0.2).0.y;
     set(&mut world, Target::Body("bar".into()), Setting::Velocity(Vec3::new(0.0, 10.0 * lifted, 0.0)));
     run_frames(&mut world, 3);
-    let near = |world: &World| {
+    let touching_pairs = |world: &World| {
         let particles = world.particles();
         let close = |i: usize, j: usize| particles.position[i].distance(particles.position[j]) < 0.12;
         let (mut left, mut right) = (Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ fn a_cantilever_breaks_under_gravity_and_its_pieces_stay_separate_in_contact() {
     let mut touching = 0;
     for _ in 0..6 {
         run_frames(&mut world, 1);
-        touching = touching.max(near(&world));
+        touching = touching.max(touching_pairs(&world));
     }
     // Two layers of half of 7 x 7 particles would have four pairs each.
     assert!(touching > 30, "{touching} pairs touch");

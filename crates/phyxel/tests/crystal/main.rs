@@ -25,11 +25,11 @@ use phyxel::store::Phase;
 /// Sites of a closest packing of this spacing in a box around the origin.
 fn closest_packing(size: Vec3, spacing: f32) -> Vec<Vec3> {
     let step = spacing / 2.0f32.sqrt();
-    let reach = (0.5 * size / step + 1e-3).floor().as_ivec3();
+    let extent = (0.5 * size / step + 1e-3).floor().as_ivec3();
     let mut points = Vec::new();
-    for z in -reach.z..=reach.z {
-        for y in -reach.y..=reach.y {
-            for x in (-reach.x..=reach.x).filter(|x| (x + y + z) % 2 == 0) {
+    for z in -extent.z..=extent.z {
+        for y in -extent.y..=extent.y {
+            for x in (-extent.x..=extent.x).filter(|x| (x + y + z) % 2 == 0) {
                 points.push(Vec3::new(x as f32, y as f32, z as f32) * step);
             }
         }

@@ -29,7 +29,7 @@ impl CrystalModel {
         let order = Rearrangement::from_sources(self.pressures.len(), sources);
         let frame: StoredFrame = LatticeFrame::rotated(Quat::IDENTITY).into();
         order.apply(&mut self.pressures, std::iter::repeat(0.0));
-        order.apply(&mut self.frames, std::iter::repeat(frame));
+        order.apply(&mut self.lattice_frames, std::iter::repeat(frame));
         order.apply(&mut self.objects, objects);
         order.apply(&mut self.solid_fractions, std::iter::repeat(0.0));
         // Docks have no effect before freezing, which resets them.

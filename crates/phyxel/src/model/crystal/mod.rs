@@ -119,7 +119,7 @@ pub struct CrystalModel {
     /// Pressure of each particle in the last step, Pa.
     pressures: Vec<Real>,
     /// Rotation and deformation of the lattice of each particle.
-    frames: Vec<StoredFrame>,
+    lattice_frames: Vec<StoredFrame>,
     /// Object of each particle: only particles of the same object are matched.
     objects: Vec<u32>,
     /// Docks of each particle. They change only where docking is on.
@@ -221,7 +221,7 @@ impl CrystalModel {
         self.docks.resize(self.docks.len() + body.len(), docks.into());
         self.bodies.push(CrystalBody { id, settings, count: body.len(), object, broken: 0 });
         self.pressures.resize(self.pressures.len() + body.len(), 0.0);
-        self.frames.resize(self.frames.len() + body.len(), LatticeFrame::rotated(rotation).into());
+        self.lattice_frames.resize(self.lattice_frames.len() + body.len(), LatticeFrame::rotated(rotation).into());
         self.invalidate();
     }
 
@@ -242,7 +242,7 @@ impl CrystalModel {
         self.solid_fractions.drain(removed.clone());
         self.objects.drain(removed.clone());
         self.docks.drain(removed.clone());
-        self.frames.drain(removed);
+        self.lattice_frames.drain(removed);
         self.invalidate();
     }
 

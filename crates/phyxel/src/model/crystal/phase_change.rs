@@ -19,7 +19,7 @@ const CONTACT_RADIUS: Real = 1.3;
 
 /// Phase transition of a particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Transition {
+enum PhaseTransition {
     Melts,
     /// Joins the object of the nearest solid particle, given by its index in the model.
     Freezes(u32),
@@ -79,7 +79,7 @@ impl CrystalModel {
         materials: &[Material],
         particles: &Particles,
         dt: Real,
-    ) -> Vec<(usize, Transition)> {
+    ) -> Vec<(usize, PhaseTransition)> {
         let rng = CounterRng::new(0, self.steps);
         let heats: Vec<_> =
             self.bodies.iter().map(|own| materials[bodies[own.id.0 as usize].material.0 as usize].heat).collect();
@@ -93,11 +93,11 @@ impl CrystalModel {
                 let i = derived.indices[k] as usize;
                 let temperature = heats[body].temperature(particles.enthalpy[i]);
                 let (probability, transition) = match particles.phase[i] {
-                    Phase::Solid => (event_probability(law.melting_rate(temperature), dt), Transition::Melts),
+                    Phase::Solid => (event_probability(law.melting_rate(temperature), dt), PhaseTransition::Melts),
                     Phase::Fluid | Phase::Gas if temperature < law.freezing_point => {
                         let (neighbours, nearest) = summarise_solid_neighbours(derived, particles, s);
                         let rate = law.freezing_rate(temperature, &neighbours);
-                        (event_probability(rate, dt), Transition::Freezes(nearest.unwrap_or(k as u32)))
+                        (event_probability(rate, dt), PhaseTransition::Freezes(nearest.unwrap_or(k as u32)))
                     }
                     Phase::Fluid | Phase::Gas => continue,
                 };
@@ -112,19 +112,25 @@ impl CrystalModel {
         transitions
     }
 
-    fn apply_transition(&mut self, derived: &Derived, particles: &mut Particles, k: usize, transition: Transition) {
+    fn apply_transition(
+        &mut self,
+        derived: &Derived,
+        particles: &mut Particles,
+        k: usize,
+        transition: PhaseTransition,
+    ) {
         let i = derived.indices[k] as usize;
         match transition {
             // Melt has no cracks.
-            Transition::Melts => {
+            PhaseTransition::Melts => {
                 particles.phase[i] = Phase::Fluid;
                 self.docks[k] = self.vacant_docks(derived, k);
             }
-            Transition::Freezes(nearest) => {
+            PhaseTransition::Freezes(nearest) => {
                 particles.phase[i] = Phase::Solid;
                 self.docks[k] = self.vacant_docks(derived, k);
-                let rotation = self.frames[nearest as usize].rotation;
-                self.frames[k] = LatticeFrame::rotated(rotation).into();
+                let rotation = self.lattice_frames[nearest as usize].rotation;
+                self.lattice_frames[k] = LatticeFrame::rotated(rotation).into();
                 let is_alone = nearest as usize == k;
                 self.objects[k] = if is_alone { self.new_object() } else { self.objects[nearest as usize] };
                 self.merge_objects(derived, particles, k);

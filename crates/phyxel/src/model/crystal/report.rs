@@ -175,7 +175,7 @@ impl CrystalModel {
             }
         }
         let mut sites: Vec<Option<Site>> = vec![None; offsets.len()];
-        let (lattice, frame) = (&solid.lattice, self.frames[k].into());
+        let (lattice, frame) = (&solid.lattice, self.lattice_frames[k].into());
         let open = lattice.weighted_sites();
         let matched = match_lattice(SimdLevel::detect(), lattice, &frame, &offsets, open, &mut sites);
         let rotation = Mat3::from_quat(matched.frame.rotation);

@@ -54,7 +54,7 @@ pub struct PhaseChangeSettings {
     pub freezing: Real,
     /// Freezing point, in the scene's temperature scale; the melting point of the material if `None`.
     pub freezing_point: Option<Real>,
-    /// Freezing needs more solid neighbours than this; below 0 it freezes by itself.
+    /// Freezing needs more solid neighbours than this; below 0, freezing is spontaneous.
     pub min_neighbours: Real,
     /// Speed relative to the solid above which the rate of freezing falls, m/s.
     pub max_speed: Real,

@@ -81,7 +81,7 @@ impl CrystalModel {
                 offsets.extend(list.iter().flatten().map(|&t| at(table.order[t as usize] as usize) - at(k)));
                 sites.clear();
                 sites.resize(offsets.len(), None);
-                let (lattice, frame) = (&derived.solid(k).lattice, LatticeFrame::from(self.frames[k]));
+                let (lattice, frame) = (&derived.solid(k).lattice, LatticeFrame::from(self.lattice_frames[k]));
                 nearest_sites_in_frame(SimdLevel::detect(), lattice, &frame, &offsets, &mut sites);
                 let open = Docks::from(self.docks[k]).uncracked_sites();
                 for (cracked, site) in cracked.iter_mut().zip(&sites) {
@@ -160,7 +160,7 @@ impl CrystalModel {
                     continue;
                 };
                 let young_modulus = solid.young_modulus * solid.stiffness_ratio(enthalpy);
-                let deformation = &self.frames[k].deformation;
+                let deformation = &self.lattice_frames[k].deformation;
                 if let Some((stress, direction)) = principal_stress_above(strength, young_modulus, deformation) {
                     let excess = stress / strength.max(Real::MIN_POSITIVE);
                     overstressed.push(OverstressedParticle { s, excess, direction });
@@ -188,7 +188,7 @@ impl CrystalModel {
     fn occupied_dock(&self, derived: &Derived, particles: &Particles, k: usize, other: usize) -> Option<Site> {
         let at = |k: usize| particles.position[derived.indices[k] as usize];
         let mut site = [None];
-        let (lattice, frame) = (&derived.solid(k).lattice, LatticeFrame::from(self.frames[k]));
+        let (lattice, frame) = (&derived.solid(k).lattice, LatticeFrame::from(self.lattice_frames[k]));
         nearest_sites_in_frame(SimdLevel::detect(), lattice, &frame, &[at(other) - at(k)], &mut site);
         site[0].filter(|site| site.number() < NEAREST && self.docks[k].occupied >> site.number() & 1 == 1)
     }
@@ -198,19 +198,20 @@ impl CrystalModel {
     fn weaker_side(&self, derived: &Derived, direction: Vec3, k: usize, docked: &[DockedNeighbour]) -> Option<u16> {
         let front = docks_in_front(direction);
         let sides = [front, docks_opposite(front)];
-        let direction = Mat3::from_quat(self.frames[k].rotation) * direction;
+        let direction = Mat3::from_quat(self.lattice_frames[k].rotation) * direction;
         let mean_stress = |side: u16| {
             let has_layer_behind = docked.iter().any(|neighbour| neighbour.is_in(docks_opposite(side)));
             let on_side = || docked.iter().filter(|neighbour| neighbour.is_in(side));
             let sign = if side == front { 1.0 } else { -1.0 };
             let has_second_layer = on_side().all(|neighbour| {
-                let outwards = Mat3::from_quat(self.frames[neighbour.k].rotation).transpose() * (direction * sign);
+                let outwards =
+                    Mat3::from_quat(self.lattice_frames[neighbour.k].rotation).transpose() * (direction * sign);
                 let docks_outwards = self.docks[neighbour.k].occupied & docks_in_front(outwards);
                 derived.docking(neighbour.k).is_none() || docks_outwards != 0
             });
             let stresses = on_side().map(|neighbour| {
-                let local = Mat3::from_quat(self.frames[neighbour.k].rotation).transpose() * direction;
-                tensile_stress(1.0, &self.frames[neighbour.k].deformation, local)
+                let local = Mat3::from_quat(self.lattice_frames[neighbour.k].rotation).transpose() * direction;
+                tensile_stress(1.0, &self.lattice_frames[neighbour.k].deformation, local)
             });
             let count = on_side().count();
             (has_layer_behind && has_second_layer && count > 0).then(|| stresses.sum::<Real>() / count as Real)

@@ -100,7 +100,7 @@ impl CrystalModel {
             let s = derived.sorted_index[k] as usize;
             results[s / GRAIN][s % GRAIN]
         };
-        parallel::for_each_chunk(&mut self.frames, GRAIN, |first, frames| {
+        parallel::for_each_chunk(&mut self.lattice_frames, GRAIN, |first, frames| {
             (first..).zip(frames).for_each(|(k, frame)| *frame = result(k).frame);
         });
         for (first, body) in derived.bodies() {
@@ -258,12 +258,12 @@ impl MatchContext<'_> {
         let k = derived.table.order[s] as usize;
         let solid_fraction = model.solid_fractions[k];
         if solid_fraction <= 0.0 {
-            return MatchResult { frame: model.frames[k], occupied: None, overloaded: 0 };
+            return MatchResult { frame: model.lattice_frames[k], occupied: None, overloaded: 0 };
         }
         let (solid, enthalpy) = (derived.solid(k), particles.enthalpy[derived.indices[k] as usize]);
         self.gather_candidates(s, reverse, workspace);
         let lattice = &solid.lattice;
-        let previous = LatticeFrame::from(model.frames[k]);
+        let previous = LatticeFrame::from(model.lattice_frames[k]);
         let (open, level) = (self.open_sites(k, solid), SimdLevel::detect());
         let matched = match_lattice(level, lattice, &previous, &workspace.offsets, open, &mut workspace.sites);
         let rotation = Mat3::from_quat(matched.frame.rotation);
