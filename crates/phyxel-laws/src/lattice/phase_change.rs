@@ -3,7 +3,7 @@
 use crate::Real;
 
 /// Rate law of melting and freezing (`[WHP06]` eqs. 15 and 16). Probabilities follow from rates by
-/// [`chance`](crate::random::chance).
+/// [`event_probability`](crate::rng::event_probability).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhaseChange {
     /// Rate of melting per degree above the melting point, 1/(s K).

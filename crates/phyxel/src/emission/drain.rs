@@ -18,7 +18,7 @@ pub struct Drain {
     pub geometry: Geometry,
     /// Pose of the local frame in the world.
     pub pose: Pose,
-    /// Names of the affected bodies; empty means all of the model `crystal`.
+    /// Names of the affected bodies; empty means all crystals and fluids.
     pub bodies: Vec<String>,
     /// True while it removes particles.
     pub active: bool,

@@ -24,7 +24,7 @@ const LAYER_OFFSET: f64 = 0.25;
 /// Maximum coordinate, m: farther from the origin `f32` does not resolve the layers.
 const MAX_COORDINATE: Real = 1.0e7;
 
-/// Source of particles for a fluid body of the model `crystal`.
+/// Source of particles for a fluid body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Emitter {
     /// Unique name.

@@ -158,7 +158,7 @@ impl World {
         for name in &drain.bodies {
             let id = self.body_named(name)?;
             let model = self.bodies[id.0 as usize].model;
-            let rule = "bodies of the model \"crystal\", as only their particles can be removed one by one";
+            let rule = "bodies of the models \"crystal\" and \"fluid\", as only their particles can be removed one by one";
             let (owner, is_crystal) = (|| format!("drain \"{}\"", drain.name), model == ModelKind::Crystal);
             WorldError::require(is_crystal, owner, "bodies", format_args!("{name:?} ({})", model.name()), rule)?;
         }
@@ -175,7 +175,7 @@ impl World {
         let id = self.body_named(&emitter.body)?;
         let body = &self.bodies[id.0 as usize];
         let is_fluid = self.crystal_model().is_some_and(|model| model.is_fluid(id));
-        let rule = "a fluid of the model \"crystal\" (crystal = { phase = \"fluid\" })";
+        let rule = "a body of the model \"fluid\"";
         WorldError::require(is_fluid, || format!("emitter \"{}\"", emitter.name), "body", &emitter.body, rule)?;
         emitter.validate(body.spacing)?;
         let spacing = body.spacing;
