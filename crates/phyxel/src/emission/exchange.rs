@@ -158,7 +158,8 @@ impl World {
         for name in &drain.bodies {
             let id = self.body_named(name)?;
             let model = self.bodies[id.0 as usize].model;
-            let rule = "bodies of the models \"crystal\" and \"fluid\", as only their particles can be removed one by one";
+            let rule =
+                "bodies of the models \"crystal\" and \"fluid\", as only their particles can be removed one by one";
             let (owner, is_crystal) = (|| format!("drain \"{}\"", drain.name), model == ModelKind::Crystal);
             WorldError::require(is_crystal, owner, "bodies", format_args!("{name:?} ({})", model.name()), rule)?;
         }
