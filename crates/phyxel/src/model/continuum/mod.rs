@@ -33,12 +33,10 @@ use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::heat::ConductionGraph;
 use crate::material::Material;
-
 use crate::parallel;
 use crate::step::StepContext;
 use crate::store::{Flags, Particles};
 use glam::Vec3;
-
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
