@@ -4,8 +4,8 @@
 
 use phyxel::World;
 use phyxel::step::{StageTimes, step};
-use phyxel_scene::mesh::{MeshFormat, read_bytes};
-use phyxel_scene::tetra::{self, TetraSource};
+use phyxel_scene::import::mesh::{MeshFormat, read_bytes};
+use phyxel_scene::import::tetra::{self, TetraSource};
 use phyxel_scene::{BuildOptions, Scene, SkinDescription};
 use std::path::Path;
 
@@ -83,13 +83,13 @@ fn read_scene(bytes: &[u8]) {
 fn coarsen(scene: &mut Scene) {
     for obstacle in &mut scene.obstacles {
         if let Some(bounds) = obstacle.shape.bounds() {
-            let min_cell = bounds.size().max_element() * obstacle.place.scale / CELLS_PER_SIDE;
+            let min_cell = bounds.extent().max_element() * obstacle.place.scale / CELLS_PER_SIDE;
             obstacle.cell = Some(obstacle.cell.unwrap_or(min_cell).max(min_cell)).filter(|&cell| cell > 0.0);
         }
     }
     for drain in &mut scene.drains {
         if let Some(bounds) = drain.region.bounds() {
-            let min_cell = bounds.size().max_element() / CELLS_PER_SIDE;
+            let min_cell = bounds.extent().max_element() / CELLS_PER_SIDE;
             drain.cell = Some(drain.cell.unwrap_or(min_cell).max(min_cell)).filter(|&cell| cell > 0.0);
         }
     }
@@ -103,7 +103,7 @@ fn coarsen(scene: &mut Scene) {
             | SkinDescription::Isosurface { .. } => continue,
         };
         if let Some(bounds) = body.shape.as_ref().and_then(|shape| shape.bounds()) {
-            let min_cell = bounds.size().max_element() * body.place.scale / CELLS_PER_SIDE;
+            let min_cell = bounds.extent().max_element() * body.place.scale / CELLS_PER_SIDE;
             *detail = Some(detail.unwrap_or(0.5 * body.spacing).max(min_cell));
         }
     }

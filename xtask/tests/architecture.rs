@@ -11,7 +11,7 @@ use support::{files_below, root, texts};
 const MAY_KNOW: [(&str, &[&str]); 9] = [
     ("phyxel-laws", &[]),
     ("phyxel", &["phyxel-laws"]),
-    ("phyxel-scene", &["phyxel"]),
+    ("phyxel-scene", &["phyxel", "phyxel-laws"]),
     // Scenes in its tests only.
     ("phyxel-render", &["phyxel", "phyxel-scene"]),
     ("phyxel-video", &[]),

@@ -2,8 +2,8 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as Arguments, Parser, Subcommand, ValueEnum};
-use phyxel_render::{Camera, Colouring, Quality, Range, View};
-use phyxel_run::Export;
+use phyxel_render::{Camera, ColourRange, Colouring, Quality, RenderSettings};
+use phyxel_run::ExportFormat;
 use phyxel_scene::{BuildOptions, Scene};
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: RunArgs,
     },
-    /// Make pictures or a film of a finished run
+    /// Make pictures or a video of a finished run
     Render {
         /// Folder of the run
         run: PathBuf,
@@ -43,7 +43,7 @@ pub(crate) enum Command {
         run: PathBuf,
         /// Kinds of files, separated by commas
         #[arg(required = true, value_name = "KIND", value_delimiter = ',')]
-        kinds: Vec<Export>,
+        kinds: Vec<ExportFormat>,
         #[command(flatten)]
         options: ReplayArgs,
     },
@@ -90,7 +90,7 @@ pub(crate) struct SceneArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Change a value of the scene, for instance bodies.cube.spacing=0.05; may be repeated
-    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = split_setting)]
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = parse_setting)]
     pub settings: Vec<(String, String)>,
     /// Refuse scenes with more particles than this
     #[arg(long, value_name = "N")]
@@ -120,25 +120,25 @@ pub(crate) struct CheckArgs {
 
 /// How pictures are made.
 #[derive(Clone, Debug, Default, Arguments)]
-pub(crate) struct LookArgs {
-    /// Size of pictures and films in pixels [default: 1280x720; the demo 768x432]
-    #[arg(long, value_name = "WxH", value_parser = split_size)]
+pub(crate) struct PictureArgs {
+    /// Size of pictures and videos in pixels [default: 1280x720; the demo 768x432]
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
     pub size: Option<(u32, u32)>,
     /// What colours mean: material, body, temperature, strain, speed [default: temperature where the scene has several,
     /// else material]
     #[arg(long, value_name = "WORD")]
     pub color: Option<Colouring>,
     /// Values at the ends of the colour scale [default: the temperatures that the scene names, else those of each frame]
-    #[arg(long, value_name = "LOW:HIGH", value_parser = split_range, allow_hyphen_values = true)]
-    pub range: Option<Range>,
+    #[arg(long, value_name = "LOW:HIGH", value_parser = parse_range, allow_hyphen_values = true)]
+    pub range: Option<ColourRange>,
     /// Work that goes into a picture: preview or high
     #[arg(long, value_name = "WORD", value_enum, default_value = "preview")]
-    pub quality: QualityWord,
+    pub quality: QualityArg,
 }
 
 /// Words for the quality of pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum QualityWord {
+pub(crate) enum QualityArg {
     /// About a second a picture
     #[default]
     Preview,
@@ -146,9 +146,9 @@ pub(crate) enum QualityWord {
     High,
 }
 
-impl LookArgs {
+impl PictureArgs {
     /// The view of a scene's pictures.
-    pub fn view(&self, scene: &Scene, usual: (u32, u32)) -> View {
+    pub fn render_settings(&self, scene: &Scene, usual: (u32, u32)) -> RenderSettings {
         let (width, height) = self.size.unwrap_or(usual);
         let camera = scene.camera.map(|camera| Camera {
             eye: camera.eye,
@@ -156,14 +156,14 @@ impl LookArgs {
             field_of_view: camera.field_of_view,
         });
         let quality = match self.quality {
-            QualityWord::Preview => Quality::Preview,
-            QualityWord::High => Quality::High,
+            QualityArg::Preview => Quality::Preview,
+            QualityArg::High => Quality::High,
         };
         let named = scene.temperature_range();
         let usual = if named.is_some() { Colouring::Temperature } else { Colouring::Material };
         let colouring = self.color.unwrap_or(usual);
-        let named = named.filter(|_| colouring == Colouring::Temperature).map(|[low, high]| Range { low, high });
-        View { width, height, camera, colouring, range: self.range.or(named), quality }
+        let named = named.filter(|_| colouring == Colouring::Temperature).map(|[low, high]| ColourRange { low, high });
+        RenderSettings { width, height, camera, colouring, range: self.range.or(named), quality }
     }
 }
 
@@ -171,7 +171,7 @@ impl LookArgs {
 #[derive(Clone, Debug, Default, Arguments)]
 pub(crate) struct ReplayArgs {
     /// Frames to look at, for instance 40, 10-90 or 10- [default: all]
-    #[arg(long, value_name = "A-B", value_parser = split_frames)]
+    #[arg(long, value_name = "A-B", value_parser = parse_frames)]
     pub frames: Option<(u32, Option<u32>)>,
     /// Threads to use [default: all cores]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
@@ -193,8 +193,8 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub replay: ReplayArgs,
     #[command(flatten)]
-    pub look: LookArgs,
-    /// File for a film [default: film.mp4 in the folder of the run, unless --pictures is given]
+    pub look: PictureArgs,
+    /// File for a video [default: film.mp4 in the folder of the run, unless --pictures is given]
     #[arg(long, value_name = "FILE")]
     pub video: Option<PathBuf>,
     /// Make a PNG picture of each frame, in the folder pictures of the run
@@ -215,15 +215,15 @@ pub(crate) struct RunArgs {
     pub frames: Option<u32>,
     /// Files to make of each frame, separated by commas: ply, obj, usd, glb, vtk, bgeo
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    pub export: Vec<Export>,
-    /// Make a film of the run
+    pub export: Vec<ExportFormat>,
+    /// Make a video of the run
     #[arg(long, value_name = "FILE")]
     pub video: Option<PathBuf>,
     /// Make a PNG picture of each frame, in the folder pictures of the run
     #[arg(long)]
     pub pictures: bool,
     #[command(flatten)]
-    pub look: LookArgs,
+    pub look: PictureArgs,
     /// A second place for the report
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
@@ -247,7 +247,7 @@ pub(crate) struct RunArgs {
     pub json: bool,
 }
 
-fn split_size(text: &str) -> Result<(u32, u32), String> {
+fn parse_size(text: &str) -> Result<(u32, u32), String> {
     let parts =
         text.split_once(['x', 'X']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     let fits = |width: u32, height: u32| {
@@ -260,15 +260,15 @@ fn split_size(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-fn split_range(text: &str) -> Result<Range, String> {
+fn parse_range(text: &str) -> Result<ColourRange, String> {
     let parts = text.split_once(':').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
     match parts {
-        Some((low, high)) if f32::is_finite(low) && f32::is_finite(high) && low < high => Ok(Range { low, high }),
+        Some((low, high)) if f32::is_finite(low) && f32::is_finite(high) && low < high => Ok(ColourRange { low, high }),
         _ => Err(format!("\"{text}\" is not a range; write for instance 0:100, the smaller value first")),
     }
 }
 
-fn split_frames(text: &str) -> Result<(u32, Option<u32>), String> {
+fn parse_frames(text: &str) -> Result<(u32, Option<u32>), String> {
     let bad = || format!("\"{text}\" names no frames; write for instance 40, 10-90 or 10-");
     let number = |part: &str| part.trim().parse::<u32>().map_err(|_| bad());
     let frames = match text.split_once('-') {
@@ -279,7 +279,7 @@ fn split_frames(text: &str) -> Result<(u32, Option<u32>), String> {
     if frames.1.is_some_and(|last| last < frames.0) { Err(bad()) } else { Ok(frames) }
 }
 
-fn split_setting(text: &str) -> Result<(String, String), String> {
+fn parse_setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => Ok((path.trim().to_string(), value.trim().to_string())),
         _ => Err(format!("\"{text}\" is not PATH=VALUE; write for instance bodies.cube.spacing=0.05")),
@@ -306,27 +306,27 @@ mod tests {
 
     #[test]
     fn settings_are_split_at_the_first_equals_sign() {
-        assert_eq!(split_setting("a.b = c = d"), Ok(("a.b".into(), "c = d".into())));
-        assert!(split_setting("nonsense").is_err() && split_setting("=1").is_err());
+        assert_eq!(parse_setting("a.b = c = d"), Ok(("a.b".into(), "c = d".into())));
+        assert!(parse_setting("nonsense").is_err() && parse_setting("=1").is_err());
     }
 
     #[test]
     fn sizes_ranges_and_frames_are_read_or_refused_with_an_example() {
-        assert_eq!(split_size("640x360"), Ok((640, 360)));
-        assert!(split_size("640").is_err() && split_size("8x8").is_err() && split_size("9999x720").is_err());
-        assert!(split_size("2160x3840").is_ok() && split_size("3000x3000").is_err());
-        assert_eq!(split_range("-5:20.5"), Ok(Range { low: -5.0, high: 20.5 }));
-        assert!(split_range("3:3").is_err() && split_range("a:b").is_err() && split_range("0:inf").is_err());
-        assert_eq!(split_frames("40"), Ok((40, Some(40))));
-        assert_eq!(split_frames("10-90"), Ok((10, Some(90))));
-        assert_eq!(split_frames("10-"), Ok((10, None)));
-        assert!(split_frames("9-3").is_err() && split_frames("x").unwrap_err().contains("10-90"));
+        assert_eq!(parse_size("640x360"), Ok((640, 360)));
+        assert!(parse_size("640").is_err() && parse_size("8x8").is_err() && parse_size("9999x720").is_err());
+        assert!(parse_size("2160x3840").is_ok() && parse_size("3000x3000").is_err());
+        assert_eq!(parse_range("-5:20.5"), Ok(ColourRange { low: -5.0, high: 20.5 }));
+        assert!(parse_range("3:3").is_err() && parse_range("a:b").is_err() && parse_range("0:inf").is_err());
+        assert_eq!(parse_frames("40"), Ok((40, Some(40))));
+        assert_eq!(parse_frames("10-90"), Ok((10, Some(90))));
+        assert_eq!(parse_frames("10-"), Ok((10, None)));
+        assert!(parse_frames("9-3").is_err() && parse_frames("x").unwrap_err().contains("10-90"));
     }
 
     #[test]
     fn exports_are_a_list_of_known_words() {
         let args = Args::try_parse_from(["phyxel", "--export", "ply,usd"]).unwrap();
-        assert_eq!(args.demo.export, [Export::Ply, Export::Usd]);
+        assert_eq!(args.demo.export, [ExportFormat::Ply, ExportFormat::Usd]);
         let message = Args::try_parse_from(["phyxel", "--export", "ply,gif"]).unwrap_err().to_string();
         assert!(message.contains("gif") && message.contains("known: ply, obj, usd, glb, vtk, bgeo"), "{message}");
     }

@@ -1,13 +1,13 @@
 //! What went wrong, as words or JSON on the error stream and as an exit code.
 
-use crate::say;
+use crate::output;
 use phyxel_run::RunError;
 use phyxel_scene::{LoadError, SceneErrors};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// Exit code: an expectation did not come true, and `--expect` was given.
-pub(crate) const DISAPPOINTED: u8 = 1;
+pub(crate) const EXPECTATION_FAILED: u8 = 1;
 /// Exit code: the input was bad and nothing was written.
 pub(crate) const BAD_INPUT: u8 = 2;
 /// Exit code: the simulation failed, or its files could not be written.
@@ -36,11 +36,11 @@ impl Failure {
     }
 
     /// Tells it and gives the exit code.
-    pub fn tell(&self, json: bool) -> ExitCode {
+    pub fn report(&self, json: bool) -> ExitCode {
         if json {
-            say::to_stderr(&self.as_json().to_string());
+            output::print_error(&self.as_json().to_string());
         } else {
-            say::to_stderr(&format!("error: {}", self.message()));
+            output::print_error(&format!("error: {}", self.message()));
         }
         ExitCode::from(self.code)
     }

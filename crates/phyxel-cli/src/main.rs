@@ -3,10 +3,10 @@
 mod args;
 mod commands;
 mod failure;
-mod place;
+mod interrupt;
+mod output;
 mod progress;
-mod say;
-mod stop;
+mod run_folder;
 mod summary;
 
 use args::{Args, Command};
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     let json = std::env::args_os().any(|argument| argument == "--json");
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) if json && error.use_stderr() => return Failure::usage(&error).tell(true),
+        Err(error) if json && error.use_stderr() => return Failure::usage(&error).report(true),
         Err(error) => error.exit(),
     };
     let code = match args.command.unwrap_or(Command::Demo(args.demo)) {
@@ -31,5 +31,5 @@ fn main() -> ExitCode {
         Command::Bench { name, json } => commands::bench::bench(name.as_deref(), json),
         Command::Scenes { name, json } => commands::scenes::show(name.as_deref(), json),
     };
-    code.unwrap_or_else(|failure| failure.tell(json))
+    code.unwrap_or_else(|failure| failure.report(json))
 }

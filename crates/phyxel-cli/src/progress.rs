@@ -1,8 +1,8 @@
 //! Showing how far a run is: a bar on a terminal, a line every few seconds elsewhere.
 
-use crate::say;
+use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use phyxel_run::{Advance, Progress};
+use phyxel_run::{Progress, ProgressObserver};
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
@@ -10,20 +10,20 @@ use std::time::{Duration, Instant};
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
 /// The way of showing progress that fits where the error stream goes.
-pub(crate) fn watcher(silent: bool) -> Box<dyn Progress> {
+pub(crate) fn observer(silent: bool) -> Box<dyn ProgressObserver> {
     match (silent, stderr().is_terminal()) {
         (true, _) => Box::new(()),
-        (false, true) => Box::new(Bar::new()),
-        (false, false) => Box::new(Lines { told: Instant::now() }),
+        (false, true) => Box::new(BarDisplay::new()),
+        (false, false) => Box::new(LineDisplay { printed: Instant::now() }),
     }
 }
 
 /// A bar that is drawn over and over.
-struct Bar {
+struct BarDisplay {
     bar: ProgressBar,
 }
 
-impl Bar {
+impl BarDisplay {
     fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {msg}") {
@@ -33,50 +33,50 @@ impl Bar {
     }
 }
 
-impl Progress for Bar {
-    fn begin(&mut self, advance: &Advance) {
+impl ProgressObserver for BarDisplay {
+    fn begin(&mut self, advance: &Progress) {
         self.bar.set_length(u64::from(advance.frames));
         self.bar.set_position(u64::from(advance.frame));
     }
 
-    fn frame(&mut self, advance: &Advance) {
+    fn update(&mut self, advance: &Progress) {
         self.bar.set_position(u64::from(advance.frame));
-        self.bar.set_message(sentence(advance));
+        self.bar.set_message(status_line(advance));
     }
 
-    fn end(&mut self, _advance: &Advance) {
+    fn end(&mut self, _advance: &Progress) {
         self.bar.finish_and_clear();
     }
 }
 
 /// A line now and then.
-struct Lines {
-    told: Instant,
+struct LineDisplay {
+    printed: Instant,
 }
 
-impl Progress for Lines {
-    fn frame(&mut self, advance: &Advance) {
-        if self.told.elapsed() >= BETWEEN_LINES {
-            self.told = Instant::now();
-            say::to_stderr(&sentence(advance));
+impl ProgressObserver for LineDisplay {
+    fn update(&mut self, advance: &Progress) {
+        if self.printed.elapsed() >= BETWEEN_LINES {
+            self.printed = Instant::now();
+            output::print_error(&status_line(advance));
         }
     }
 }
 
-fn sentence(advance: &Advance) -> String {
-    let left = advance.seconds_left().map_or_else(|| "?".to_string(), clock);
+fn status_line(advance: &Progress) -> String {
+    let left = advance.seconds_remaining().map_or_else(|| "?".to_string(), format_duration);
     format!(
         "frame {}/{}, {:.2} s simulated in {}, {:.0} steps/s, {left} left",
         advance.frame,
         advance.frames,
         advance.time,
-        clock(advance.wall),
+        format_duration(advance.wall_seconds),
         advance.steps_per_second(),
     )
 }
 
 /// Seconds as a clock shows them: `0:07`, `12:34`, `1:02:03`.
-fn clock(seconds: f64) -> String {
+fn format_duration(seconds: f64) -> String {
     let whole = seconds.max(0.0).round() as u64;
     let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
@@ -88,12 +88,12 @@ mod tests {
 
     #[test]
     fn clocks_read_as_people_write_them() {
-        assert_eq!([7.2, 754.0, 3723.0].map(clock), ["0:07", "12:34", "1:02:03"]);
+        assert_eq!([7.2, 754.0, 3723.0].map(format_duration), ["0:07", "12:34", "1:02:03"]);
     }
 
     #[test]
     fn a_line_of_progress_says_all_there_is() {
-        let advance = Advance { frame: 60, frames: 100, first_frame: 50, time: 2.0, steps: 40, wall: 5.0 };
-        assert_eq!(sentence(&advance), "frame 60/100, 2.00 s simulated in 0:05, 8 steps/s, 0:20 left");
+        let advance = Progress { frame: 60, frames: 100, first_frame: 50, time: 2.0, steps: 40, wall_seconds: 5.0 };
+        assert_eq!(status_line(&advance), "frame 60/100, 2.00 s simulated in 0:05, 8 steps/s, 0:20 left");
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! - [`simd`], [`linalg`], [`rng`], [`neighbours`], [`kernel`]: vectors of eight lanes, small dense and
 //!   skyline linear algebra, counter-based random numbers, radius search, smoothing kernels;
+//! - [`geometry`], [`union_find`], [`time_integration`]: bounding boxes and closest points, disjoint sets,
+//!   stability of explicit steps;
 //! - [`material`], [`contact`]: elasticity and plasticity, contact and friction;
 //! - [`shape_matching`], [`meshless`], [`lattice`], [`sph`], [`mass_spring`], [`fem`]: one module per
 //!   discretisation;
@@ -17,6 +19,7 @@
 
 pub mod contact;
 pub mod fem;
+pub mod geometry;
 pub mod kernel;
 pub mod lattice;
 pub mod linalg;
@@ -31,6 +34,8 @@ pub mod sph;
 pub mod subdivision;
 pub mod tet_collision;
 pub mod tet_topology;
+pub mod time_integration;
+pub mod union_find;
 
 /// Scalar type of the engine.
 pub type Real = f32;

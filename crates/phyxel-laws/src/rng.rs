@@ -1,9 +1,11 @@
-//! Counter-based random numbers: a pure function of seed, step, particle and stream.
+//! Random numbers: the splitmix64 hash `[SLF14]` of a key and a counter.
 //!
-//! There is no state between two numbers, so they do not depend on the order of the particles, and a
-//! resumed run draws the same ones.
+//! [`CounterRng`] draws the number of a given step, particle and stream: there is no state between two
+//! numbers, so they do not depend on the order of the particles, and a resumed run draws the same ones.
+//! [`SequentialRng`] draws one number after the other. Both give the same numbers on every machine.
 
 use crate::Real;
+use glam::Vec3;
 
 /// Increment of splitmix64: 2^64 over the golden ratio, odd.
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -13,6 +15,11 @@ const fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
+}
+
+/// Number in [0, 1) from the 24 highest bits.
+fn unit_interval(bits: u64) -> Real {
+    (bits >> 40) as Real / (1u64 << 24) as Real
 }
 
 /// Counter-based random number generator of one step.
@@ -28,15 +35,70 @@ impl CounterRng {
         Self { key: mix(seed.wrapping_add(step.wrapping_mul(GOLDEN_GAMMA)).wrapping_add(GOLDEN_GAMMA)) }
     }
 
+    fn at(&self, counter: u64) -> u64 {
+        mix(self.key.wrapping_add(counter.wrapping_mul(GOLDEN_GAMMA)))
+    }
+
     /// 64 random bits of a particle in one of its streams; different streams are independent.
     pub fn bits(&self, particle: u32, stream: u32) -> u64 {
-        let counter = u64::from(stream) << 32 | u64::from(particle);
-        mix(self.key.wrapping_add(counter.wrapping_mul(GOLDEN_GAMMA)))
+        self.at(u64::from(stream) << 32 | u64::from(particle))
     }
 
     /// Uniform number in [0, 1).
     pub fn uniform(&self, particle: u32, stream: u32) -> Real {
-        (self.bits(particle, stream) >> 40) as Real / (1u64 << 24) as Real
+        unit_interval(self.bits(particle, stream))
+    }
+
+    /// The numbers at the counters 1, 2, 3 and so on.
+    pub fn sequence(self) -> SequentialRng {
+        SequentialRng { rng: self, counter: 0 }
+    }
+}
+
+/// Sequential random number generator: splitmix64 with a hashed seed.
+#[derive(Clone, Debug)]
+pub struct SequentialRng {
+    rng: CounterRng,
+    counter: u64,
+}
+
+impl SequentialRng {
+    /// Starts the sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        CounterRng { key: mix(seed ^ GOLDEN_GAMMA) }.sequence()
+    }
+
+    /// Returns an independent sequence, for work that must not depend on the order of other draws.
+    pub fn fork(&self, stream: u64) -> Self {
+        CounterRng { key: mix(self.rng.key ^ mix(stream.wrapping_add(GOLDEN_GAMMA))) }.sequence()
+    }
+
+    /// Draws 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.counter += 1;
+        self.rng.at(self.counter)
+    }
+
+    /// Draws a uniform number in [0, 1).
+    pub fn uniform(&mut self) -> Real {
+        unit_interval(self.bits())
+    }
+
+    /// Draws a uniform point in the cube [0, 1)^3.
+    pub fn uniform_vec3(&mut self) -> Vec3 {
+        Vec3::new(self.uniform(), self.uniform(), self.uniform())
+    }
+
+    /// Draws a uniform integer below `end`; zero when `end` is.
+    pub fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(end)) >> 64) as u64
+    }
+
+    /// Permutes items at random (Fisher-Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
     }
 }
 
@@ -49,26 +111,14 @@ pub fn event_probability(rate: Real, dt: Real) -> Real {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use glam::{Mat3, Quat, Vec3};
-
-    /// Sequential random numbers for tests.
-    pub(crate) struct SequentialRng(pub(crate) CounterRng, pub(crate) u32);
+    use glam::{Mat3, Quat};
 
     impl SequentialRng {
-        pub(crate) fn new(seed: u64) -> Self {
-            Self(CounterRng::new(seed, 0), 0)
-        }
-
-        pub(crate) fn uniform(&mut self) -> Real {
-            self.1 += 1;
-            self.0.uniform(self.1, 0)
-        }
-
-        /// Uniform point in the cube [-1, 1]^3.
+        /// Uniform point in the cube [-1, 1)^3.
         pub(crate) fn point(&mut self) -> Vec3 {
-            Vec3::new(self.uniform(), self.uniform(), self.uniform()) * 2.0 - 1.0
+            self.uniform_vec3() * 2.0 - 1.0
         }
 
         pub(crate) fn rotation(&mut self) -> Quat {
@@ -111,6 +161,32 @@ pub(crate) mod tests {
             assert_uniform(|k| CounterRng::new(u64::from(other), u64::from(k)).uniform(other, 3));
             assert_uniform(|k| CounterRng::new(u64::from(k), u64::from(other)).uniform(3, other));
         }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_sequence_again_and_another_seed_or_fork_another() {
+        let numbers = |mut rng: SequentialRng| [(); 8].map(|()| rng.bits());
+        let rng = SequentialRng::new(7);
+        assert_eq!(numbers(rng.clone()), numbers(SequentialRng::new(7)));
+        assert_ne!(numbers(rng.clone()), numbers(SequentialRng::new(8)));
+        assert_ne!(numbers(rng.clone()), numbers(rng.fork(0)));
+        assert_eq!(numbers(CounterRng::new(7, 3).sequence())[1], CounterRng::new(7, 3).bits(2, 0));
+    }
+
+    #[test]
+    fn a_sequence_is_uniform() {
+        let numbers = std::cell::RefCell::new(SequentialRng::new(1));
+        assert_uniform(|_| numbers.borrow_mut().uniform());
+        assert!((0..1000).all(|_| numbers.borrow_mut().below(3) < 3));
+    }
+
+    #[test]
+    fn shuffling_keeps_the_items() {
+        let mut items: Vec<u32> = (0..100).collect();
+        SequentialRng::new(2).shuffle(&mut items);
+        assert_ne!(items, (0..100).collect::<Vec<_>>());
+        items.sort_unstable();
+        assert_eq!(items, (0..100).collect::<Vec<_>>());
     }
 
     #[test]

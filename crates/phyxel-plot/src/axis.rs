@@ -3,10 +3,10 @@
 use crate::text::{fixed, power_of_ten};
 
 /// Range below which values count as one and the same, relative to their size: less than the numbers themselves resolve.
-const SAME: f64 = 1e-12;
+const RELATIVE_RESOLUTION: f64 = 1e-12;
 
 /// Ticks from which labels would have too many digits, as the largest value over the step.
-const LONG_LABELS: f64 = 2e4;
+const MAX_LABEL_RATIO: f64 = 2e4;
 
 /// What a quantity is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +66,14 @@ impl Axis {
     /// An axis over a range with about `count` ticks and `free` room beyond the values, as a share of the range. An end at
     /// zero stays there.
     pub(crate) fn new(name: &str, unit: Unit, range: Option<(f64, f64)>, count: usize, free: f64) -> Self {
-        let (low, high) = widen(range);
+        let (low, high) = drawable_range(range);
         let room = free * (high - low);
         let low = if low == 0.0 { 0.0 } else { low - room };
         let high = if high == 0.0 { 0.0 } else { high + room };
         let step = tick_step((high - low) / count.max(1) as f64);
         let size = low.abs().max(high.abs());
         // Numbers with a long beginning in common: labels tell the difference to a round number.
-        let base = if size / step > LONG_LABELS { (low / step).round() * step } else { 0.0 };
+        let base = if size / step > MAX_LABEL_RATIO { (low / step).round() * step } else { 0.0 };
         let exponent = unit.exponent((low - base).abs().max((high - base).abs()));
         let scale = 10_f64.powi(exponent);
         let digits = digits_of(step / scale);
@@ -85,7 +85,7 @@ impl Axis {
     }
 
     /// Where a value lies, 0 at the low end and 1 at the high one.
-    pub(crate) fn share(&self, value: f64) -> f64 {
+    pub(crate) fn fraction(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
     }
 }
@@ -108,13 +108,13 @@ fn label(name: &str, unit: Unit, exponent: i32, base: f64) -> String {
 }
 
 /// A range that can be drawn: never without width, and with values where there are none.
-fn widen(range: Option<(f64, f64)>) -> (f64, f64) {
+fn drawable_range(range: Option<(f64, f64)>) -> (f64, f64) {
     let (low, high) = range.unwrap_or((0.0, 1.0));
     let size = low.abs().max(high.abs());
     if size < 1e-290 {
         return (-1.0, 1.0);
     }
-    if high - low > SAME * size {
+    if high - low > RELATIVE_RESOLUTION * size {
         return (low, high);
     }
     (low - 0.1 * size, high + 0.1 * size)
@@ -188,7 +188,7 @@ mod tests {
     fn a_constant_lies_in_the_middle() {
         for value in [0.0, 300.0, -1e-9, 1e200] {
             let axis = Axis::new("x", Unit::One, Some((value, value)), 5, 0.0);
-            assert!((0.2..0.8).contains(&axis.share(value)), "{axis:?}");
+            assert!((0.2..0.8).contains(&axis.fraction(value)), "{axis:?}");
         }
         assert_eq!(Axis::new("x", Unit::One, None, 5, 0.0).ticks.len(), 6);
     }

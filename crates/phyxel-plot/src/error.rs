@@ -54,7 +54,7 @@ pub enum PlotError {
     },
     /// A drawing could not be turned into pixels.
     #[error("cannot paint \"{path}\": {what}; the .svg of the same name may still be drawn by another program")]
-    Paint {
+    Rasterize {
         /// The file.
         path: PathBuf,
         /// What went wrong.

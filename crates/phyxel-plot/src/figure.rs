@@ -12,19 +12,19 @@ pub(crate) const DASHES: [&str; 8] = ["", "9 4", "2.5 3", "9 3 2.5 3", "14 4", "
 
 /// How a curve looks, in the order in which curves are drawn over each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Look {
+pub(crate) enum LineStyle {
     /// A sum or mean: black and heavier.
-    Strong,
+    Emphasized,
     /// By its place among the curves.
-    Plain(usize),
+    Indexed(usize),
 }
 
-impl Look {
+impl LineStyle {
     /// Colour, dashes and width.
     pub(crate) fn pen(self) -> (&'static str, &'static str, f64) {
         match self {
-            Self::Plain(index) => (PALETTE[index % PALETTE.len()], DASHES[index % DASHES.len()], 1.6),
-            Self::Strong => ("#000000", "", 2.2),
+            Self::Indexed(index) => (PALETTE[index % PALETTE.len()], DASHES[index % DASHES.len()], 1.6),
+            Self::Emphasized => ("#000000", "", 2.2),
         }
     }
 }
@@ -34,7 +34,7 @@ impl Look {
 pub(crate) struct Curve {
     pub(crate) name: String,
     pub(crate) values: Column,
-    pub(crate) look: Look,
+    pub(crate) style: LineStyle,
 }
 
 /// One frame with axes and curves.

@@ -30,12 +30,12 @@ use std::path::{Path, PathBuf};
 pub fn draw(folder: &Path, out: &Path) -> Result<Vec<PathBuf>, PlotError> {
     let run = read::read_run(folder)?;
     fs::create_dir_all(out).map_err(|source| PlotError::file("create", out, source))?;
-    let mut painter = raster::Painter::new();
+    let mut painter = raster::Rasterizer::new();
     let mut written = Vec::new();
     for plot in plots::all(&run) {
         let svg = plot.svg();
         let (vector, bitmap) = (out.join(format!("{}.svg", plot.name())), out.join(format!("{}.png", plot.name())));
-        let png = painter.paint(&svg).map_err(|what| PlotError::Paint { path: bitmap.clone(), what })?;
+        let png = painter.rasterize(&svg).map_err(|what| PlotError::Rasterize { path: bitmap.clone(), what })?;
         raster::replace_file(&vector, svg.as_bytes())?;
         raster::replace_file(&bitmap, &png)?;
         written.extend([vector, bitmap]);

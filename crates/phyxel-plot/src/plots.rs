@@ -1,8 +1,8 @@
 //! Which plots there are, and what is on them.
 
 use crate::axis::Unit;
-use crate::figure::{Bars, Content, Curve, Curves, Look, Panel, Plot};
-use crate::read::{Column, MOST_BODIES, Run};
+use crate::figure::{Bars, Content, Curve, Curves, LineStyle, Panel, Plot};
+use crate::read::{Column, MAX_BODY_CURVES, Run};
 
 const NAMES: [&str; 3] = ["x", "y", "z"];
 
@@ -11,8 +11,8 @@ pub(crate) fn all(run: &Run) -> [Plot; 6] {
     [energy(run), momentum(run), temperature(run), phases(run), strain(run), stages(run)]
 }
 
-fn curve(name: &str, values: &Column, look: Look) -> Curve {
-    Curve { name: name.to_string(), values: values.clone(), look }
+fn curve(name: &str, values: &Column, look: LineStyle) -> Curve {
+    Curve { name: name.to_string(), values: values.clone(), style: look }
 }
 
 fn panel(quantity: &'static str, unit: Unit, curves: Vec<Curve>) -> Panel {
@@ -43,10 +43,10 @@ fn energy(run: &Run) -> Plot {
         "energy",
         unit,
         vec![
-            curve("kinetic", kinetic, Look::Plain(0)),
-            curve("elastic", elastic, Look::Plain(1)),
-            curve("gravity", gravity, Look::Plain(2)),
-            curve("sum", &sum, Look::Strong),
+            curve("kinetic", kinetic, LineStyle::Indexed(0)),
+            curve("elastic", elastic, LineStyle::Indexed(1)),
+            curve("gravity", gravity, LineStyle::Indexed(2)),
+            curve("sum", &sum, LineStyle::Emphasized),
         ],
     );
     let without_heat = is_zero(heat) && is_zero(&run.heat_in);
@@ -58,8 +58,8 @@ fn energy(run: &Run) -> Plot {
             "heat",
             unit,
             vec![
-                curve("heat", heat, Look::Plain(0)),
-                curve("heat at the start and what came in", &expected, Look::Plain(1)),
+                curve("heat", heat, LineStyle::Indexed(0)),
+                curve("heat at the start and what came in", &expected, LineStyle::Indexed(1)),
             ],
         ));
     }
@@ -71,8 +71,9 @@ fn momentum(run: &Run) -> Plot {
     let vector = |quantity, unit, columns: &[Column; 3]| {
         let [x, y, z] = columns;
         let length = combine([x, y, z], |[x, y, z]| x.hypot(y).hypot(z));
-        let parts = columns.iter().enumerate().map(|(index, part)| curve(NAMES[index], part, Look::Plain(index)));
-        panel(quantity, unit, parts.chain([curve("magnitude", &length, Look::Strong)]).collect())
+        let parts =
+            columns.iter().enumerate().map(|(index, part)| curve(NAMES[index], part, LineStyle::Indexed(index)));
+        panel(quantity, unit, parts.chain([curve("magnitude", &length, LineStyle::Emphasized)]).collect())
     };
     let linear = vector("momentum", Unit::Compound("kg m/s"), &run.momentum);
     let angular = vector("angular momentum", Unit::Compound("kg m²/s"), &run.angular_momentum);
@@ -83,33 +84,34 @@ fn temperature(run: &Run) -> Plot {
     let unit = Unit::Compound("scene’s scale");
     let [least, mean, largest] = &run.temperature;
     let curves = vec![
-        curve("largest", largest, Look::Plain(1)),
-        curve("mean by particles", mean, Look::Strong),
-        curve("smallest", least, Look::Plain(0)),
+        curve("largest", largest, LineStyle::Indexed(1)),
+        curve("mean by particles", mean, LineStyle::Emphasized),
+        curve("smallest", least, LineStyle::Indexed(0)),
     ];
     let mut panels = vec![Panel { band: Some((0, 2)), ..panel("temperature", unit, curves) }];
     let bodies = &run.bodies.columns;
     if bodies.len() > 1 {
-        let of_body = |(index, (name, column)): (usize, &(String, Column))| curve(name, column, Look::Plain(index));
+        let of_body =
+            |(index, (name, column)): (usize, &(String, Column))| curve(name, column, LineStyle::Indexed(index));
         panels.push(panel("by body", unit, bodies.iter().enumerate().map(of_body).collect()));
     }
-    let many = format!("more than {MOST_BODIES} bodies: only their range is drawn");
-    let note = if run.bodies.many { many } else { String::new() };
+    let many = format!("more than {MAX_BODY_CURVES} bodies: only their range is drawn");
+    let note = if run.bodies.too_many { many } else { String::new() };
     Plot { note, ..plot(run, "temperature", "Temperature", panels) }
 }
 
 fn phases(run: &Run) -> Plot {
     let names = ["solid", "fluid", "gas"];
     let curves = run.particles.iter().zip(names).enumerate();
-    let curves = curves.map(|(index, (column, name))| curve(name, column, Look::Plain(index))).collect();
+    let curves = curves.map(|(index, (column, name))| curve(name, column, LineStyle::Indexed(index))).collect();
     plot(run, "phases", "Phases", vec![Panel { from_zero: true, ..panel("particles", Unit::One, curves) }])
 }
 
 fn strain(run: &Run) -> Plot {
     let [largest, median] = &run.strain;
     let curves = vec![
-        curve("largest of all bodies", largest, Look::Plain(0)),
-        curve("median of the bodies’ largest", median, Look::Plain(1)),
+        curve("largest of all bodies", largest, LineStyle::Indexed(0)),
+        curve("median of the bodies’ largest", median, LineStyle::Indexed(1)),
     ];
     plot(run, "strain", "Strain", vec![Panel { from_zero: true, ..panel("strain", Unit::One, curves) }])
 }

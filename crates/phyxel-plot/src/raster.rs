@@ -11,11 +11,11 @@ use std::sync::Arc;
 pub(crate) const PIXELS: (u32, u32) = (1600, 1000);
 
 /// Turns drawings into pixels, with a font of its own and none of the system, so that every machine paints the same.
-pub(crate) struct Painter {
+pub(crate) struct Rasterizer {
     options: Options<'static>,
 }
 
-impl Painter {
+impl Rasterizer {
     /// A painter with its font at hand.
     pub(crate) fn new() -> Self {
         let mut options = Options::default();
@@ -29,7 +29,7 @@ impl Painter {
     }
 
     /// The drawing as the bytes of a PNG file.
-    pub(crate) fn paint(&mut self, svg: &str) -> Result<Vec<u8>, String> {
+    pub(crate) fn rasterize(&mut self, svg: &str) -> Result<Vec<u8>, String> {
         let tree = Tree::from_str(svg, &self.options).map_err(|error| error.to_string())?;
         let mut pixels = Pixmap::new(PIXELS.0, PIXELS.1).ok_or("no memory for the picture")?;
         let size = tree.size();

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 /// Most bodies that get a curve of their own.
-pub(crate) const MOST_BODIES: usize = 8;
+pub(crate) const MAX_BODY_CURVES: usize = 8;
 
 /// A value over the frames of a run; NaN where it is not known.
 pub(crate) type Column = Vec<f64>;
@@ -36,23 +36,23 @@ pub(crate) struct Run {
     /// Largest and median over the bodies.
     pub(crate) strain: [Column; 2],
     /// Mean temperature by body.
-    pub(crate) bodies: Bodies,
+    pub(crate) bodies: BodyColumns,
     /// Wall-clock seconds by stage, in the order of the report.
     pub(crate) stages: Vec<(String, f64)>,
 }
 
 /// Columns by body, as long as there are few of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bodies {
+pub(crate) struct BodyColumns {
     /// Name and column, in the order of their birth; empty if there are more than [`MOST_BODIES`].
     pub(crate) columns: Vec<(String, Column)>,
     /// Whether there were too many.
-    pub(crate) many: bool,
+    pub(crate) too_many: bool,
 }
 
-impl Bodies {
+impl BodyColumns {
     fn add(&mut self, frame: usize, name: &str, value: f64) {
-        if self.many {
+        if self.too_many {
             return;
         }
         let known = self.columns.iter().position(|(known, _)| known == name);
@@ -63,30 +63,30 @@ impl Bodies {
         let column = &mut self.columns[index].1;
         column.resize(frame, f64::NAN);
         column.push(value);
-        if self.columns.len() > MOST_BODIES {
-            (self.columns, self.many) = (Vec::new(), true);
+        if self.columns.len() > MAX_BODY_CURVES {
+            (self.columns, self.too_many) = (Vec::new(), true);
         }
     }
 
     /// Bodies that are gone have no value to the end.
-    fn close(&mut self, frames: usize) {
+    fn pad(&mut self, frames: usize) {
         self.columns.iter_mut().for_each(|(_, column)| column.resize(frames, f64::NAN));
     }
 }
 
 /// A line of `frames.jsonl`, as far as it is drawn. A value that is not there or `null` is no number.
 #[derive(Deserialize)]
-struct Line {
+struct FrameLine {
     time: Option<f64>,
     totals: Totals,
     #[serde(default)]
-    bodies: Vec<Body>,
+    bodies: Vec<BodyReport>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Totals {
-    particles: Phases,
+    particles: PhaseCounts,
     momentum: [Option<f64>; 3],
     angular_momentum: [Option<f64>; 3],
     energy: Energy,
@@ -95,7 +95,7 @@ struct Totals {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Phases {
+struct PhaseCounts {
     solid: Option<f64>,
     fluid: Option<f64>,
     gas: Option<f64>,
@@ -112,9 +112,9 @@ struct Energy {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Body {
+struct BodyReport {
     name: String,
-    particles: Phases,
+    particles: PhaseCounts,
     temperature: Span,
     strain_max: Option<f64>,
 }
@@ -128,42 +128,42 @@ struct Span {
 }
 
 /// A number that can be drawn. Beyond these, differences of two values overflow.
-fn number(value: Option<f64>) -> f64 {
+fn drawable(value: Option<f64>) -> f64 {
     value.filter(|value| value.abs() < 1e300).unwrap_or(f64::NAN)
 }
 
-fn push<const N: usize>(columns: &mut [Column; N], values: [Option<f64>; N]) {
-    columns.iter_mut().zip(values).for_each(|(column, value)| column.push(number(value)));
+fn push_row<const N: usize>(columns: &mut [Column; N], values: [Option<f64>; N]) {
+    columns.iter_mut().zip(values).for_each(|(column, value)| column.push(drawable(value)));
 }
 
 impl Run {
-    fn add(&mut self, line: Line) {
-        let Line { time, totals, bodies } = line;
+    fn add(&mut self, line: FrameLine) {
+        let FrameLine { time, totals, bodies } = line;
         let (particles, energy) = (totals.particles, totals.energy);
-        self.bodies_of_frame(&bodies);
-        self.time.push(number(time));
-        push(&mut self.energy, [energy.kinetic, energy.elastic, energy.gravity, energy.heat]);
-        self.heat_in.push(number(totals.heat_in));
-        push(&mut self.momentum, totals.momentum);
-        push(&mut self.angular_momentum, totals.angular_momentum);
-        push(&mut self.particles, [particles.solid, particles.fluid, particles.gas]);
-        push(&mut self.temperature, temperature_of(&bodies));
-        push(&mut self.strain, strain_of(&bodies));
+        self.add_bodies(&bodies);
+        self.time.push(drawable(time));
+        push_row(&mut self.energy, [energy.kinetic, energy.elastic, energy.gravity, energy.heat]);
+        self.heat_in.push(drawable(totals.heat_in));
+        push_row(&mut self.momentum, totals.momentum);
+        push_row(&mut self.angular_momentum, totals.angular_momentum);
+        push_row(&mut self.particles, [particles.solid, particles.fluid, particles.gas]);
+        push_row(&mut self.temperature, temperature_range(&bodies));
+        push_row(&mut self.strain, strain_statistics(&bodies));
     }
 
-    fn bodies_of_frame(&mut self, bodies: &[Body]) {
+    fn add_bodies(&mut self, bodies: &[BodyReport]) {
         let frame = self.time.len();
-        bodies.iter().for_each(|body| self.bodies.add(frame, &body.name, number(body.temperature.mean)));
+        bodies.iter().for_each(|body| self.bodies.add(frame, &body.name, drawable(body.temperature.mean)));
     }
 }
 
 /// Smallest, mean and largest. The mean is by number of particles, because a line does not tell the mass of a body.
-fn temperature_of(bodies: &[Body]) -> [Option<f64>; 3] {
+fn temperature_range(bodies: &[BodyReport]) -> [Option<f64>; 3] {
     let least = bodies.iter().filter_map(|body| body.temperature.min).reduce(f64::min);
     let largest = bodies.iter().filter_map(|body| body.temperature.max).reduce(f64::max);
     let (mut sum, mut count) = (0.0, 0.0);
     for body in bodies {
-        let Phases { solid, fluid, gas } = body.particles;
+        let PhaseCounts { solid, fluid, gas } = body.particles;
         let particles: f64 = [solid, fluid, gas].iter().flatten().sum();
         if let Some(mean) = body.temperature.mean {
             (sum, count) = (sum + mean * particles, count + particles);
@@ -172,7 +172,7 @@ fn temperature_of(bodies: &[Body]) -> [Option<f64>; 3] {
     [least, (count > 0.0).then(|| sum / count), largest]
 }
 
-fn strain_of(bodies: &[Body]) -> [Option<f64>; 2] {
+fn strain_statistics(bodies: &[BodyReport]) -> [Option<f64>; 2] {
     let mut strains: Vec<f64> = bodies.iter().filter_map(|body| body.strain_max).collect();
     strains.sort_by(f64::total_cmp);
     let middle = strains.len() / 2;
@@ -198,7 +198,7 @@ pub(crate) fn read_run(folder: &Path) -> Result<Run, PlotError> {
     };
     let mut run = Run::default();
     read_lines(&path, BufReader::new(file), &mut run)?;
-    run.bodies.close(run.time.len());
+    run.bodies.pad(run.time.len());
     read_report(&folder.join("report.json"), &mut run)?;
     Ok(run)
 }
@@ -225,31 +225,31 @@ fn read_lines(path: &Path, mut reader: impl BufRead, run: &mut Run) -> Result<()
 /// What of `report.json` is drawn.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Report {
+struct RunReport {
     scene: String,
-    stages: Stages,
+    stages: StageTimes,
 }
 
 /// Seconds by stage, in the order of the file; a map would sort them by the alphabet.
 #[derive(Default)]
-struct Stages(Vec<(String, f64)>);
+struct StageTimes(Vec<(String, f64)>);
 
-impl<'de> Deserialize<'de> for Stages {
+impl<'de> Deserialize<'de> for StageTimes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder;
         impl<'de> Visitor<'de> for InOrder {
-            type Value = Stages;
+            type Value = StageTimes;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("seconds by stage")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Stages, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<StageTimes, A::Error> {
                 let mut stages = Vec::new();
                 while let Some((name, seconds)) = map.next_entry::<String, Option<f64>>()? {
-                    stages.push((name, number(seconds)));
+                    stages.push((name, drawable(seconds)));
                 }
-                Ok(Stages(stages))
+                Ok(StageTimes(stages))
             }
         }
         deserializer.deserialize_map(InOrder)
@@ -263,7 +263,7 @@ fn read_report(path: &Path, run: &mut Run) -> Result<(), PlotError> {
         read => read.map_err(|source| PlotError::file("read", path, source))?,
     };
     let wrong = |source| PlotError::BadReport { path: path.to_path_buf(), source };
-    let report: Report = serde_json::from_slice(&bytes).map_err(wrong)?;
+    let report: RunReport = serde_json::from_slice(&bytes).map_err(wrong)?;
     (run.scene, run.stages) = (report.scene, report.stages.0);
     Ok(())
 }
@@ -275,7 +275,7 @@ mod tests {
     fn read(text: &str) -> Result<Run, PlotError> {
         let mut run = Run::default();
         read_lines(Path::new("run/frames.jsonl"), text.as_bytes(), &mut run)?;
-        run.bodies.close(run.time.len());
+        run.bodies.pad(run.time.len());
         Ok(run)
     }
 
@@ -322,7 +322,7 @@ mod tests {
         let bodies: Vec<(&str, f64, f64)> = names.iter().map(|name| (name.as_str(), 1.0, 0.1)).collect();
         assert_eq!(read(&line(0.0, &bodies[..8])).unwrap().bodies.columns.len(), 8);
         let run = read(&(line(0.0, &bodies) + &line(1.0, &bodies))).unwrap();
-        assert!(run.bodies.many && run.bodies.columns.is_empty());
+        assert!(run.bodies.too_many && run.bodies.columns.is_empty());
     }
 
     #[test]
@@ -346,14 +346,14 @@ mod tests {
 
     #[test]
     fn stages_keep_the_order_of_the_report() {
-        let report: Report = serde_json::from_str(r#"{"stages":{"zeta":1.5,"alpha":null},"more":1}"#).unwrap();
+        let report: RunReport = serde_json::from_str(r#"{"stages":{"zeta":1.5,"alpha":null},"more":1}"#).unwrap();
         assert_eq!(report.stages.0[0], ("zeta".to_string(), 1.5));
         assert!(report.stages.0[1].1.is_nan());
     }
 
     #[test]
     fn values_that_cannot_be_drawn_are_no_numbers() {
-        assert!([Some(1e301), Some(-1e305), None].into_iter().all(|value| number(value).is_nan()));
-        assert_eq!(number(Some(1e-310)), 1e-310);
+        assert!([Some(1e301), Some(-1e305), None].into_iter().all(|value| drawable(value).is_nan()));
+        assert_eq!(drawable(Some(1e-310)), 1e-310);
     }
 }

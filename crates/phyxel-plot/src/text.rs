@@ -1,7 +1,7 @@
 //! Text in drawings: what may stand in XML, how wide it will be, and powers of ten.
 
 /// Share of the size of the letters that a letter is wide, for a common sans-serif font.
-fn letter_width(letter: char) -> f64 {
+fn glyph_width(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' => 0.26,
         'f' | 't' | 'r' | ' ' | '(' | ')' | '[' | ']' | '/' | '-' | '·' => 0.35,
@@ -13,7 +13,7 @@ fn letter_width(letter: char) -> f64 {
 
 /// About how wide a text is when its letters are of this size. Fonts differ by a tenth.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
-    size * text.chars().map(letter_width).sum::<f64>()
+    size * text.chars().map(glyph_width).sum::<f64>()
 }
 
 /// A text as it may stand in XML. Control characters, which XML forbids, become spaces.

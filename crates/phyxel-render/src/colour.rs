@@ -1,29 +1,30 @@
-//! Colours: what eyes see, what numbers mean, what files hold.
+//! Colour spaces and colour maps.
 //!
-//! Scales run evenly in lightness in the OKLab space (Ottosson 2020), so that equal steps look equal, also in grey.
+//! Colour maps are linear in the lightness of OKLab `[Ott20]`, so that they are perceptually uniform, also in grey.
+//! Colours are linear RGB unless said otherwise.
 
-use crate::view::Colouring;
+use crate::settings::Colouring;
 use glam::Vec3;
 use std::sync::LazyLock;
 
-/// Ends of a colour scale.
+/// Range of values of a colour map.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
+pub struct ColourRange {
     /// Value of the darkest colour.
     pub low: f32,
     /// Value of the lightest colour.
     pub high: f32,
 }
 
-impl Range {
-    /// Place of a value on the scale, 0 to 1; the middle where the scale has no width.
-    pub(crate) fn place(&self, value: f32) -> f32 {
+impl ColourRange {
+    /// Maps a value to 0 to 1, clamped; to 0.5 where the range is empty.
+    pub(crate) fn normalise(&self, value: f32) -> f32 {
         let width = self.high - self.low;
         if width > 0.0 { ((value - self.low) / width).clamp(0.0, 1.0) } else { 0.5 }
     }
 
-    /// The smallest and largest of some values, 0 to 1 without any.
-    pub(crate) fn of(values: impl Iterator<Item = f32>) -> Self {
+    /// Range of the finite values; 0 to 1 if there are none.
+    pub(crate) fn of_values(values: impl Iterator<Item = f32>) -> Self {
         let start = Self { low: f32::INFINITY, high: f32::NEG_INFINITY };
         let found = values
             .filter(|value| value.is_finite())
@@ -32,32 +33,33 @@ impl Range {
     }
 }
 
-/// Light of a colour as files write it (sRGB, 0 to 1).
-pub(crate) fn to_light(color: [f32; 3]) -> Vec3 {
-    Vec3::from_array(color.map(|part| {
-        let part = part.clamp(0.0, 1.0);
-        if part <= 0.040_45 { part / 12.92 } else { libm::powf((part + 0.055) / 1.055, 2.4) }
+/// Converts sRGB, 0 to 1, to linear RGB.
+pub(crate) fn srgb_to_linear(color: [f32; 3]) -> Vec3 {
+    Vec3::from_array(color.map(|channel| {
+        let channel = channel.clamp(0.0, 1.0);
+        if channel <= 0.040_45 { channel / 12.92 } else { libm::powf((channel + 0.055) / 1.055, 2.4) }
     }))
 }
 
-/// Codes of evenly spaced lights: fine enough that the steepest part of the curve has four of them to a code.
-static CODES: LazyLock<Vec<u8>> = LazyLock::new(|| {
+/// sRGB codes of equidistant linear values: four per code where the transfer function is steepest.
+static SRGB_CODES: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let code = |k: usize| {
-        let part = k as f32 / (COUNT - 1) as f32;
-        let code = if part <= 0.003_130_8 { 12.92 * part } else { 1.055 * libm::powf(part, 1.0 / 2.4) - 0.055 };
+        let linear = k as f32 / (CODE_COUNT - 1) as f32;
+        let code = if linear <= 0.003_130_8 { 12.92 * linear } else { 1.055 * libm::powf(linear, 1.0 / 2.4) - 0.055 };
         (255.0 * code + 0.5) as u8
     };
-    (0..COUNT).map(code).collect()
+    (0..CODE_COUNT).map(code).collect()
 });
-const COUNT: usize = 1 << 14;
+/// Length of [`SRGB_CODES`].
+const CODE_COUNT: usize = 1 << 14;
 
-/// A colour as files write it, 0 to 255, from light.
-pub(crate) fn to_bytes(light: Vec3) -> [u8; 3] {
-    light.to_array().map(|part| CODES[(part.clamp(0.0, 1.0) * (COUNT - 1) as f32 + 0.5) as usize])
+/// Converts linear RGB to sRGB codes, 0 to 255.
+pub(crate) fn linear_to_srgb(colour: Vec3) -> [u8; 3] {
+    colour.to_array().map(|channel| SRGB_CODES[(channel.clamp(0.0, 1.0) * (CODE_COUNT - 1) as f32 + 0.5) as usize])
 }
 
-/// Light of a colour in OKLab, given by lightness, chroma and hue (turns).
-fn oklch(lightness: f32, chroma: f32, hue: f32) -> Vec3 {
+/// Converts OKLab in polar coordinates (lightness, chroma, hue in turns) to linear RGB.
+fn oklch_to_linear(lightness: f32, chroma: f32, hue: f32) -> Vec3 {
     let (sin, cos) = libm::sincosf(std::f32::consts::TAU * hue);
     let (a, b) = (chroma * cos, chroma * sin);
     let l = lightness + 0.396_337_78 * a + 0.215_803_76 * b;
@@ -71,36 +73,36 @@ fn oklch(lightness: f32, chroma: f32, hue: f32) -> Vec3 {
     )
 }
 
-/// The same with as much of the chroma as there is light for.
-fn shown(lightness: f32, chroma: f32, hue: f32) -> Vec3 {
-    let fits = |light: Vec3| light.min_element() >= 0.0 && light.max_element() <= 1.0;
+/// The same, with the largest chroma within the gamut (gamut mapping by bisection).
+fn clip_chroma(lightness: f32, chroma: f32, hue: f32) -> Vec3 {
+    let is_in_gamut = |colour: Vec3| colour.min_element() >= 0.0 && colour.max_element() <= 1.0;
     let (mut low, mut high) = (0.0, chroma);
-    if fits(oklch(lightness, chroma, hue)) {
-        return oklch(lightness, chroma, hue);
+    if is_in_gamut(oklch_to_linear(lightness, chroma, hue)) {
+        return oklch_to_linear(lightness, chroma, hue);
     }
     for _ in 0..12 {
         let middle = 0.5 * (low + high);
-        if fits(oklch(lightness, middle, hue)) {
+        if is_in_gamut(oklch_to_linear(lightness, middle, hue)) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    oklch(lightness, low, hue)
+    oklch_to_linear(lightness, low, hue)
 }
 
-/// Light of a place on the scale of a colouring: dark violet over red to light yellow for temperatures, dark blue over
+/// Colour map of a colouring for 0 to 1: dark violet over red to light yellow for temperatures, dark blue over
 /// green to light yellow for the others.
-pub(crate) fn scale(colouring: Colouring, place: f32) -> Vec3 {
-    let (from, to) = if colouring == Colouring::Temperature { (-0.22, 0.27) } else { (0.77, 0.31) };
-    let chroma = 0.11 + 0.10 * libm::sinf(std::f32::consts::PI * place.clamp(0.0, 1.0));
-    shown(0.28 + 0.66 * place, chroma, from + (to - from) * place)
+pub(crate) fn colour_map(colouring: Colouring, t: f32) -> Vec3 {
+    let (start_hue, end_hue) = if colouring == Colouring::Temperature { (-0.22, 0.27) } else { (0.77, 0.31) };
+    let chroma = 0.11 + 0.10 * libm::sinf(std::f32::consts::PI * t.clamp(0.0, 1.0));
+    clip_chroma(0.28 + 0.66 * t, chroma, start_hue + (end_hue - start_hue) * t)
 }
 
-/// Light of the colour of a body by its number: neighbours in number differ much in hue.
-pub(crate) fn of_body(number: usize) -> Vec3 {
-    let golden = 0.618_034 * number as f32;
-    shown(0.66 + 0.12 * ((number % 3) as f32 - 1.0), 0.13, golden - golden.floor())
+/// Colour of a body by its index: consecutive indices differ in hue by the golden ratio.
+pub(crate) fn body_colour(index: usize) -> Vec3 {
+    let hue = 0.618_034 * index as f32;
+    clip_chroma(0.66 + 0.12 * ((index % 3) as f32 - 1.0), 0.13, hue - hue.floor())
 }
 
 #[cfg(test)]
@@ -108,29 +110,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_undo_light() {
-        for byte in 0..=255u8 {
-            let part = f32::from(byte) / 255.0;
-            assert_eq!(to_bytes(to_light([part; 3])), [byte; 3]);
+    fn srgb_conversions_are_inverse() {
+        for code in 0..=255u8 {
+            let channel = f32::from(code) / 255.0;
+            assert_eq!(linear_to_srgb(srgb_to_linear([channel; 3])), [code; 3]);
         }
     }
 
     #[test]
-    fn scales_get_lighter_all_the_way_and_stay_within_what_screens_show() {
-        let lightness = |light: Vec3| light.dot(Vec3::new(0.2126, 0.7152, 0.0722));
+    fn colour_maps_increase_in_luminance_within_the_gamut() {
+        let luminance = |colour: Vec3| colour.dot(Vec3::new(0.2126, 0.7152, 0.0722));
         for colouring in [Colouring::Temperature, Colouring::Strain] {
-            let lights: Vec<Vec3> = (0..=50).map(|k| scale(colouring, k as f32 / 50.0)).collect();
-            assert!(lights.windows(2).all(|pair| lightness(pair[0]) < lightness(pair[1])));
-            assert!(lights.iter().all(|light| light.min_element() > -1e-3 && light.max_element() < 1.001));
+            let colours: Vec<Vec3> = (0..=50).map(|k| colour_map(colouring, k as f32 / 50.0)).collect();
+            assert!(colours.windows(2).all(|pair| luminance(pair[0]) < luminance(pair[1])));
+            assert!(colours.iter().all(|colour| colour.min_element() > -1e-3 && colour.max_element() < 1.001));
         }
     }
 
     #[test]
-    fn places_on_a_scale_are_limited() {
-        let range = Range { low: -1.0, high: 3.0 };
-        assert_eq!([-2.0, -1.0, 1.0, 3.0, 9.0].map(|value| range.place(value)), [0.0, 0.0, 0.5, 1.0, 1.0]);
-        assert_eq!(Range { low: 2.0, high: 2.0 }.place(2.0), 0.5);
-        assert_eq!(Range::of([f32::NAN].into_iter()), Range { low: 0.0, high: 1.0 });
-        assert_eq!(Range::of([3.0, 1.0].into_iter()), Range { low: 1.0, high: 3.0 });
+    fn values_are_clamped_to_the_range() {
+        let range = ColourRange { low: -1.0, high: 3.0 };
+        assert_eq!([-2.0, -1.0, 1.0, 3.0, 9.0].map(|value| range.normalise(value)), [0.0, 0.0, 0.5, 1.0, 1.0]);
+        assert_eq!(ColourRange { low: 2.0, high: 2.0 }.normalise(2.0), 0.5);
+        assert_eq!(ColourRange::of_values([f32::NAN].into_iter()), ColourRange { low: 0.0, high: 1.0 });
+        assert_eq!(ColourRange::of_values([3.0, 1.0].into_iter()), ColourRange { low: 1.0, high: 3.0 });
     }
 }

@@ -1,107 +1,109 @@
-//! From rays to pixels.
+//! Render passes: one camera ray per pixel, and denoising.
 //!
-//! A pass looks through every pixel once, takes few rays to the sun and to the surroundings, and makes their sum
-//! smooth over neighbouring pixels of the same surface. A preview is one pass, with more looks where surfaces end. A
-//! picture of high quality is the mean of many passes, each through other points of the pixels.
+//! A pass traces one camera ray through every pixel, with few shadow and ambient rays, and denoises direct and ambient
+//! light by a cross-bilateral filter over pixels of the same surface. A preview is one pass, with more camera rays in
+//! pixels at edges. A picture of high quality is the mean of many passes with jittered camera rays.
 
-use crate::colour::to_bytes;
-use crate::light::{develop, sky};
+use crate::colour::linear_to_srgb;
+use crate::light::{sky_radiance, tone_map};
 use crate::picture::Picture;
-use crate::sampling::{Dice, spread_pair};
-use crate::shade::{Parts, Surface};
-use crate::stage::Stage;
-use crate::view::{Quality, View};
+use crate::sampling::{PixelRng, r2_tile_sample};
+use crate::scene::RenderScene;
+use crate::settings::{Quality, RenderSettings};
+use crate::shade::{LightTerms, SurfacePoint};
 use glam::{Vec2, Vec3, Vec3A};
 use phyxel::parallel;
 
 /// Passes of a picture of high quality.
 const PASSES: u32 = 32;
-/// Looks through a pixel in which a surface ends, beside the first through its middle: no two in a row or a column, so
-/// that steep and flat edges come out in even steps.
-const MORE_LOOKS: [Vec2; 4] = [Vec2::new(0.1, 0.7), Vec2::new(0.3, 0.1), Vec2::new(0.7, 0.9), Vec2::new(0.9, 0.3)];
-/// Pixels to each side over which light is made smooth.
-const SMOOTH: i32 = 2;
+/// Sample points of a pixel at an edge, beside its centre: no two in a row or a column (N-rooks), so that steep and
+/// flat edges have equal steps.
+const EDGE_SAMPLES: [Vec2; 4] = [Vec2::new(0.1, 0.7), Vec2::new(0.3, 0.1), Vec2::new(0.7, 0.9), Vec2::new(0.9, 0.3)];
+/// Radius of the denoising filter, pixels.
+const FILTER_RADIUS: i32 = 2;
 
-/// What is seen through a pixel.
+/// First hit of a camera ray, with its light.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pixel {
-    parts: Parts,
+struct PixelSample {
+    light: LightTerms,
     normal: Vec3A,
-    point: Vec3A,
+    position: Vec3A,
     distance: f32,
-    /// Number of the object and 1; 0 is the sky.
+    /// Index of the object plus 1; 0 is the sky.
     object: u32,
-    view: Vec3A,
+    /// Direction of the camera ray.
+    direction: Vec3A,
 }
 
-/// A pass: its number and how many rays it takes.
+/// Index and sampling of a pass.
 #[derive(Clone, Copy)]
 struct Pass {
-    number: u32,
-    rays: u32,
+    index: u32,
+    ambient_rays: u32,
     jitter: bool,
 }
 
-/// Draws a stage.
-pub(crate) fn draw(stage: &Stage, view: &View) -> Picture {
-    let (width, height) = (view.width.max(1), view.height.max(1));
-    let canvas = Canvas { stage, width, height };
-    let shown = match view.quality {
-        Quality::Preview => canvas.preview(),
-        Quality::High => canvas.many_passes(),
+/// Renders a scene.
+pub(crate) fn render_pixels(scene: &RenderScene, settings: &RenderSettings) -> Picture {
+    let (width, height) = (settings.width.max(1), settings.height.max(1));
+    let renderer = PassRenderer { scene, width, height };
+    let pixels = match settings.quality {
+        Quality::Preview => renderer.render_preview(),
+        Quality::High => renderer.accumulate_passes(),
     };
-    let mut rgb = vec![0; 3 * shown.len()];
+    let mut rgb = vec![0; 3 * pixels.len()];
     parallel::for_each_chunk(&mut rgb, 3 * width as usize, |first, row| {
-        for (bytes, light) in row.chunks_exact_mut(3).zip(&shown[first / 3..]) {
-            bytes.copy_from_slice(&to_bytes(*light));
+        for (bytes, colour) in row.chunks_exact_mut(3).zip(&pixels[first / 3..]) {
+            bytes.copy_from_slice(&linear_to_srgb(*colour));
         }
     });
     Picture { width, height, rgb }
 }
 
-struct Canvas<'a> {
-    stage: &'a Stage,
+/// Renderer of passes of one size.
+struct PassRenderer<'a> {
+    scene: &'a RenderScene,
     width: u32,
     height: u32,
 }
 
-impl Canvas<'_> {
-    fn count(&self) -> usize {
+impl PassRenderer<'_> {
+    fn pixel_count(&self) -> usize {
         self.width as usize * self.height as usize
     }
 
-    fn preview(&self) -> Vec<Vec3> {
-        let pass = Pass { number: 0, rays: 1, jitter: false };
-        let seen = self.smooth(&self.look(pass));
+    fn render_preview(&self) -> Vec<Vec3> {
+        let pass = Pass { index: 0, ambient_rays: 1, jitter: false };
+        let samples = self.filter_light(&self.trace_pass(pass));
         self.map_pixels(|x, y| {
-            let own = self.light_of(&seen[self.place(x, y)]);
-            if !self.is_edge(&seen, x, y) {
-                return develop(own);
+            let centre = self.radiance(&samples[self.pixel_index(x, y)]);
+            if !self.is_edge(&samples, x, y) {
+                return tone_map(centre);
             }
-            let more: Vec3 = (0..MORE_LOOKS.len()).map(|k| develop(self.look_again(&seen, x, y, k))).sum();
-            (develop(own) + more) / (1 + MORE_LOOKS.len()) as f32
+            let others: Vec3 = (0..EDGE_SAMPLES.len()).map(|k| tone_map(self.sample_edge(&samples, x, y, k))).sum();
+            (tone_map(centre) + others) / (1 + EDGE_SAMPLES.len()) as f32
         })
     }
 
-    fn many_passes(&self) -> Vec<Vec3> {
-        let mut sum = vec![Vec3::ZERO; self.count()];
-        for number in 0..PASSES {
-            let seen = self.smooth(&self.look(Pass { number, rays: 3, jitter: true }));
+    fn accumulate_passes(&self) -> Vec<Vec3> {
+        let mut sum = vec![Vec3::ZERO; self.pixel_count()];
+        for index in 0..PASSES {
+            let samples = self.filter_light(&self.trace_pass(Pass { index, ambient_rays: 3, jitter: true }));
             parallel::for_each_chunk(&mut sum, self.width as usize, |first, row| {
-                row.iter_mut().zip(&seen[first..]).for_each(|(sum, pixel)| *sum += develop(self.light_of(pixel)));
+                row.iter_mut().zip(&samples[first..]).for_each(|(sum, sample)| *sum += tone_map(self.radiance(sample)));
             });
         }
-        sum.iter_mut().for_each(|light| *light /= PASSES as f32);
+        sum.iter_mut().for_each(|colour| *colour /= PASSES as f32);
         sum
     }
 
-    fn place(&self, x: u32, y: u32) -> usize {
+    fn pixel_index(&self, x: u32, y: u32) -> usize {
         y as usize * self.width as usize + x as usize
     }
 
-    /// The values of `work` for all pixels.
+    /// Evaluates `work` for all pixels, in parallel.
     fn map_pixels<T: Default + Clone + Send>(&self, work: impl Fn(u32, u32) -> T + Sync) -> Vec<T> {
-        let mut values = vec![T::default(); self.count()];
+        let mut values = vec![T::default(); self.pixel_count()];
         parallel::for_each_chunk(&mut values, self.width as usize, |first, row| {
             let y = (first / self.width as usize) as u32;
             row.iter_mut().zip(0..).for_each(|(value, x)| *value = work(x, y));
@@ -109,108 +111,119 @@ impl Canvas<'_> {
         values
     }
 
-    /// Looks once through every pixel.
-    fn look(&self, pass: Pass) -> Vec<Pixel> {
+    /// Traces one camera ray through every pixel.
+    fn trace_pass(&self, pass: Pass) -> Vec<PixelSample> {
         self.map_pixels(|x, y| {
-            let mut dice = Dice::new(x, y, pass.number);
-            let offset = if pass.jitter { dice.pair() } else { Vec2::splat(0.5) };
-            let view = self.stage.lens.direction(x as f32 + offset.x, y as f32 + offset.y);
-            let Some(surface) = self.stage.look(self.stage.lens.eye, view, 0.0) else {
-                return Pixel { view, parts: Parts { other: sky(view), ..Parts::default() }, ..Pixel::default() };
+            let mut rng = PixelRng::new(x, y, pass.index);
+            let offset = if pass.jitter { rng.uniform_pair() } else { Vec2::splat(0.5) };
+            let direction = self.scene.camera.ray_direction(x as f32 + offset.x, y as f32 + offset.y);
+            let Some(surface) = self.scene.trace(self.scene.camera.eye, direction, 0.0) else {
+                return PixelSample {
+                    direction,
+                    light: LightTerms { secondary: sky_radiance(direction), ..LightTerms::default() },
+                    ..PixelSample::default()
+                };
             };
-            // Tiles are shifted at random, but all pixels of a tile alike, so that together they are even.
-            let mut tile = Dice::new(x / 4, y / 4, pass.number ^ 0x5bd1);
-            let shift = tile.pair();
-            let place = |k: u32| spread_pair(x, y, k, shift + Vec2::splat(0.37 * k as f32));
-            let parts = self.stage.shade(&surface, view, pass.rays, place, &mut dice);
-            self.pixel(&surface, view, parts)
+            // One random shift per tile, so that the samples of its pixels remain stratified.
+            let mut tile_rng = PixelRng::new(x / 4, y / 4, pass.index ^ 0x5bd1);
+            let shift = tile_rng.uniform_pair();
+            let sample = |k: u32| r2_tile_sample(x, y, k, shift + Vec2::splat(0.37 * k as f32));
+            let light = self.scene.shade(&surface, direction, pass.ambient_rays, sample, &mut rng);
+            self.pixel_sample(&surface, direction, light)
         })
     }
 
-    fn pixel(&self, surface: &Surface, view: Vec3A, parts: Parts) -> Pixel {
-        let Surface { normal, point, distance, object, .. } = *surface;
-        Pixel { parts, normal, point, distance, object: object + 1, view }
+    fn pixel_sample(&self, surface: &SurfacePoint, direction: Vec3A, light: LightTerms) -> PixelSample {
+        let SurfacePoint { normal, position, distance, object, .. } = *surface;
+        PixelSample { light, normal, position, distance, object: object + 1, direction }
     }
 
-    fn light_of(&self, pixel: &Pixel) -> Vec3 {
-        let light = pixel.parts.total();
-        if pixel.object == 0 { light } else { self.stage.haze(light, pixel.view, pixel.distance) }
+    /// Radiance that reaches the camera.
+    fn radiance(&self, sample: &PixelSample) -> Vec3 {
+        let light = sample.light.total();
+        if sample.object == 0 { light } else { self.scene.apply_fog(light, sample.direction, sample.distance) }
     }
 
-    /// Light from sun and surroundings made smooth over pixels that show the same surface.
-    fn smooth(&self, seen: &[Pixel]) -> Vec<Pixel> {
+    /// Cross-bilateral filter of direct and ambient light over neighbouring pixels of the same surface: weights are
+    /// powers of the cosine between normals; pixels off the tangent plane are rejected.
+    fn filter_light(&self, samples: &[PixelSample]) -> Vec<PixelSample> {
         self.map_pixels(|x, y| {
-            let mut pixel = seen[self.place(x, y)];
-            if pixel.object == 0 {
-                return pixel;
+            let mut sample = samples[self.pixel_index(x, y)];
+            if sample.object == 0 {
+                return sample;
             }
-            let reach = self.stage.lens.pixel * pixel.distance;
-            let (mut sun, mut around, mut other_light, mut total) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, 0.0);
-            self.for_neighbours(x, y, SMOOTH, |place| {
-                let other = &seen[place];
-                let off = (other.point - pixel.point).dot(pixel.normal).abs() / reach;
-                let turned = other.normal.dot(pixel.normal);
-                if other.object == pixel.object && turned > 0.8 && off < 3.0 {
-                    let weight = turned * turned * turned * turned;
-                    sun += other.parts.sun * weight;
-                    around += other.parts.around * weight;
-                    other_light += other.parts.other * weight;
-                    total += weight;
+            let footprint = self.scene.camera.pixel_size * sample.distance;
+            let (mut sun, mut ambient, mut secondary, mut total_weight) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, 0.0);
+            self.for_neighbours(x, y, FILTER_RADIUS, |index| {
+                let other = &samples[index];
+                let plane_distance = (other.position - sample.position).dot(sample.normal).abs() / footprint;
+                let cosine = other.normal.dot(sample.normal);
+                if other.object == sample.object && cosine > 0.8 && plane_distance < 3.0 {
+                    let weight = cosine * cosine * cosine * cosine;
+                    sun += other.light.sun_irradiance * weight;
+                    ambient += other.light.ambient * weight;
+                    secondary += other.light.secondary * weight;
+                    total_weight += weight;
                 }
             });
-            (pixel.parts.sun, pixel.parts.around) = (sun / total, around / total);
-            // What rough surfaces mirror is blurred anyway.
-            if self.stage.finishes[pixel.object as usize - 1].roughness() > 0.2 {
-                pixel.parts.other = other_light / total;
+            (sample.light.sun_irradiance, sample.light.ambient) = (sun / total_weight, ambient / total_weight);
+            // Reflections on rough surfaces are blurred anyway.
+            if self.scene.finishes[sample.object as usize - 1].roughness() > 0.2 {
+                sample.light.secondary = secondary / total_weight;
             }
-            pixel
+            sample
         })
     }
 
-    fn for_neighbours(&self, x: u32, y: u32, reach: i32, mut work: impl FnMut(usize)) {
-        let span = |at: u32, most: u32| (at as i32 - reach).max(0)..=(at as i32 + reach).min(most as i32 - 1);
+    /// Calls `work` with the indices of the pixels in a square.
+    fn for_neighbours(&self, x: u32, y: u32, radius: i32, mut work: impl FnMut(usize)) {
+        let span = |at: u32, size: u32| (at as i32 - radius).max(0)..=(at as i32 + radius).min(size as i32 - 1);
         for v in span(y, self.height) {
             for u in span(x, self.width) {
-                work(self.place(u as u32, v as u32));
+                work(self.pixel_index(u as u32, v as u32));
             }
         }
     }
 
-    /// Whether a surface ends or bends within a pixel.
-    fn is_edge(&self, seen: &[Pixel], x: u32, y: u32) -> bool {
-        let own = &seen[self.place(x, y)];
-        let mut edge = false;
-        self.for_neighbours(x, y, 1, |place| {
-            let other = &seen[place];
-            let jump = (other.point - own.point).dot(own.normal).abs();
-            edge |= other.object != own.object
-                || (own.object != 0
-                    && (other.normal.dot(own.normal) < 0.85 || jump > 8.0 * self.stage.lens.pixel * own.distance));
+    /// Returns true if object, normal or depth are discontinuous at a pixel.
+    fn is_edge(&self, samples: &[PixelSample], x: u32, y: u32) -> bool {
+        let centre = &samples[self.pixel_index(x, y)];
+        let mut is_edge = false;
+        self.for_neighbours(x, y, 1, |index| {
+            let other = &samples[index];
+            let plane_distance = (other.position - centre.position).dot(centre.normal).abs();
+            is_edge |= other.object != centre.object
+                || (centre.object != 0
+                    && (other.normal.dot(centre.normal) < 0.85
+                        || plane_distance > 8.0 * self.scene.camera.pixel_size * centre.distance));
         });
-        edge
+        is_edge
     }
 
-    /// Light at another point of a pixel; sun and surroundings are taken from the nearest pixel of the same surface.
-    fn look_again(&self, seen: &[Pixel], x: u32, y: u32, number: usize) -> Vec3 {
-        let offset = MORE_LOOKS[number];
-        let view = self.stage.lens.direction(x as f32 + offset.x, y as f32 + offset.y);
-        let Some(surface) = self.stage.look(self.stage.lens.eye, view, 0.0) else { return sky(view) };
-        let mut best: Option<(f32, &Pixel)> = None;
-        self.for_neighbours(x, y, 1, |place| {
-            let other = &seen[place];
-            let likeness = other.normal.dot(surface.normal);
-            if other.object == surface.object + 1 && best.is_none_or(|(known, _)| likeness > known) {
-                best = Some((likeness, other));
+    /// Radiance through the `k`-th sample point of a pixel at an edge. Light is reused from the neighbouring pixel of
+    /// the same object whose normal is most similar.
+    fn sample_edge(&self, samples: &[PixelSample], x: u32, y: u32, k: usize) -> Vec3 {
+        let offset = EDGE_SAMPLES[k];
+        let direction = self.scene.camera.ray_direction(x as f32 + offset.x, y as f32 + offset.y);
+        let Some(surface) = self.scene.trace(self.scene.camera.eye, direction, 0.0) else {
+            return sky_radiance(direction);
+        };
+        let mut best: Option<(f32, &PixelSample)> = None;
+        self.for_neighbours(x, y, 1, |index| {
+            let other = &samples[index];
+            let cosine = other.normal.dot(surface.normal);
+            if other.object == surface.object + 1 && best.is_none_or(|(best_cosine, _)| cosine > best_cosine) {
+                best = Some((cosine, other));
             }
         });
-        let parts = match best.filter(|(likeness, _)| *likeness > 0.7) {
-            Some((_, other)) => Parts { colour: self.stage.body_colour(&surface), ..other.parts },
+        let light = match best.filter(|(cosine, _)| *cosine > 0.7) {
+            Some((_, other)) => LightTerms { albedo: self.scene.diffuse_albedo(&surface), ..other.light },
             None => {
-                let mut dice = Dice::new(x, y, 977 + number as u32);
-                let shift = dice.pair();
-                self.stage.shade(&surface, view, 3, |k| spread_pair(x, y, k, shift), &mut dice)
+                let mut rng = PixelRng::new(x, y, 977 + k as u32);
+                let shift = rng.uniform_pair();
+                self.scene.shade(&surface, direction, 3, |k| r2_tile_sample(x, y, k, shift), &mut rng)
             }
         };
-        self.light_of(&self.pixel(&surface, view, parts))
+        self.radiance(&self.pixel_sample(&surface, direction, light))
     }
 }

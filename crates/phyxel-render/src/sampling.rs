@@ -1,49 +1,50 @@
-//! Numbers that look random but follow from the place in the picture.
+//! Sampling: pseudo-random numbers by pixel, low-discrepancy sequences, and directions.
 
 use glam::{Vec2, Vec3A};
 
-/// A well-mixed number from another (the finaliser of MurmurHash3).
+/// Integer hash (finaliser of MurmurHash3).
 fn mix(mut x: u32) -> u32 {
     x = (x ^ (x >> 16)).wrapping_mul(0x85eb_ca6b);
     x = (x ^ (x >> 13)).wrapping_mul(0xc2b2_ae35);
     x ^ (x >> 16)
 }
 
-/// Random numbers of one pixel in one pass.
+/// Pseudo-random generator of one pixel in one pass.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Dice {
+pub(crate) struct PixelRng {
     state: u32,
 }
 
-impl Dice {
+impl PixelRng {
     pub fn new(x: u32, y: u32, pass: u32) -> Self {
         Self { state: mix(x ^ mix(y ^ mix(pass.wrapping_mul(0x9e37_79b9)))) }
     }
 
-    /// Evenly in 0..1.
-    pub fn number(&mut self) -> f32 {
+    /// Uniform number in 0..1.
+    pub fn uniform(&mut self) -> f32 {
         self.state = self.state.wrapping_add(0x9e37_79b9);
         (mix(self.state) >> 8) as f32 / (1u32 << 24) as f32
     }
 
-    /// A point of the unit square.
-    pub fn pair(&mut self) -> Vec2 {
-        Vec2::new(self.number(), self.number())
+    /// Uniform point of the unit square.
+    pub fn uniform_pair(&mut self) -> Vec2 {
+        Vec2::new(self.uniform(), self.uniform())
     }
 }
 
-/// Pairs that fill the unit square evenly: pixels of a 4 x 4 tile take the numbers 0 to 15 of a sequence in turn, so
-/// that a filter over a tile sees all of it. `shift` is random, the same for a whole tile or different.
-pub(crate) fn spread_pair(x: u32, y: u32, number: u32, shift: Vec2) -> Vec2 {
-    const ORDER: [u32; 16] = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5];
-    let place = number * 16 + ORDER[((y % 4) * 4 + x % 4) as usize];
-    // The additive sequence of the plastic number (Roberts 2018).
-    let pair = Vec2::new(0.754_877_7, 0.569_840_3) * place as f32 + shift;
-    pair - pair.floor()
+/// Low-discrepancy samples of the unit square: the pixels of a 4 x 4 tile take 16 consecutive points of the R2 sequence
+/// `[Rob18]` in the order of a Bayer matrix, so that a filter over a tile averages all of them. `shift` randomises the
+/// sequence (Cranley-Patterson rotation).
+pub(crate) fn r2_tile_sample(x: u32, y: u32, k: u32, shift: Vec2) -> Vec2 {
+    const BAYER: [u32; 16] = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5];
+    let index = k * 16 + BAYER[((y % 4) * 4 + x % 4) as usize];
+    // Powers of the inverse plastic number.
+    let point = Vec2::new(0.754_877_7, 0.569_840_3) * index as f32 + shift;
+    point - point.floor()
 }
 
-/// Two directions across a unit vector and each other (Duff et al. 2017).
-pub(crate) fn across(normal: Vec3A) -> (Vec3A, Vec3A) {
+/// Two tangents that form an orthonormal basis with a unit vector `[DBC17]`.
+pub(crate) fn orthonormal_basis(normal: Vec3A) -> (Vec3A, Vec3A) {
     let sign = 1.0_f32.copysign(normal.z);
     let a = -1.0 / (sign + normal.z);
     let b = normal.x * normal.y * a;
@@ -53,19 +54,19 @@ pub(crate) fn across(normal: Vec3A) -> (Vec3A, Vec3A) {
     )
 }
 
-/// A direction on the side of a normal, with probability in proportion to the cosine between them.
-pub(crate) fn cosine_direction(normal: Vec3A, pair: Vec2) -> Vec3A {
-    let (sin, cos) = libm::sincosf(std::f32::consts::TAU * pair.y);
-    let radius = pair.x.sqrt();
-    let (a, b) = across(normal);
-    (a * (radius * cos) + b * (radius * sin) + normal * (1.0 - pair.x).max(0.0).sqrt()).normalize()
+/// Direction of the hemisphere about a normal, with density proportional to the cosine, for a point of the unit square.
+pub(crate) fn sample_cosine_hemisphere(normal: Vec3A, point: Vec2) -> Vec3A {
+    let (sin, cos) = libm::sincosf(std::f32::consts::TAU * point.y);
+    let radius = point.x.sqrt();
+    let (a, b) = orthonormal_basis(normal);
+    (a * (radius * cos) + b * (radius * sin) + normal * (1.0 - point.x).max(0.0).sqrt()).normalize()
 }
 
-/// A direction within a cone about an axis; `width` is the tangent of its half angle.
-pub(crate) fn cone_direction(axis: Vec3A, width: f32, pair: Vec2) -> Vec3A {
-    let (sin, cos) = libm::sincosf(std::f32::consts::TAU * pair.y);
-    let radius = width * pair.x.sqrt();
-    let (a, b) = across(axis);
+/// Direction within a cone about an axis, for a point of the unit square.
+pub(crate) fn sample_cone(axis: Vec3A, tan_half_angle: f32, point: Vec2) -> Vec3A {
+    let (sin, cos) = libm::sincosf(std::f32::consts::TAU * point.y);
+    let radius = tan_half_angle * point.x.sqrt();
+    let (a, b) = orthonormal_basis(axis);
     (axis + a * (radius * cos) + b * (radius * sin)).normalize()
 }
 
@@ -76,28 +77,29 @@ mod tests {
     #[test]
     fn directions_follow_the_cosine() {
         let normal = Vec3A::new(0.3, -0.8, 0.5).normalize();
-        let mut dice = Dice::new(1, 2, 3);
+        let mut rng = PixelRng::new(1, 2, 3);
         let count = 40_000;
         let mean: f32 =
-            (0..count).map(|_| cosine_direction(normal, dice.pair()).dot(normal)).sum::<f32>() / count as f32;
-        // Two thirds, with a standard deviation of a quarter of a hundredth.
+            (0..count).map(|_| sample_cosine_hemisphere(normal, rng.uniform_pair()).dot(normal)).sum::<f32>()
+                / count as f32;
+        // The mean is 2/3; its standard deviation is sqrt(1/18 / 40,000) = 0.0012.
         assert!((mean - 2.0 / 3.0).abs() < 0.005, "{mean}");
     }
 
     #[test]
-    fn a_tile_covers_the_square() {
+    fn the_samples_of_a_tile_cover_the_square() {
         let mut quarters = [0; 4];
         for k in 0..16 {
-            let pair = spread_pair(k % 4, k / 4, 0, Vec2::new(0.3, 0.9));
-            quarters[(pair.x > 0.5) as usize + 2 * (pair.y > 0.5) as usize] += 1;
+            let point = r2_tile_sample(k % 4, k / 4, 0, Vec2::new(0.3, 0.9));
+            quarters[(point.x > 0.5) as usize + 2 * (point.y > 0.5) as usize] += 1;
         }
         assert!(quarters.iter().all(|&count| (3..=5).contains(&count)), "{quarters:?}");
     }
 
     #[test]
-    fn axes_across_are_square_to_each_other() {
+    fn bases_are_orthonormal() {
         for normal in [Vec3A::Z, Vec3A::NEG_Z, Vec3A::X, Vec3A::new(0.6, 0.0, -0.8)] {
-            let (a, b) = across(normal);
+            let (a, b) = orthonormal_basis(normal);
             assert!(a.dot(b).abs() < 1e-6 && a.dot(normal).abs() < 1e-6 && b.dot(normal).abs() < 1e-6);
             assert!((a.length() - 1.0).abs() < 1e-6 && a.cross(b).distance(normal) < 1e-5);
         }

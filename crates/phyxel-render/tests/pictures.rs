@@ -1,11 +1,11 @@
-//! Pictures against those that were looked at and found good.
+//! Comparison of pictures with reference pictures that were inspected.
 //!
-//! With `PHYXEL_BLESS=1` the pictures in `tests/golden` are made anew; look at them before keeping them.
+//! `PHYXEL_BLESS=1` rewrites the references in `tests/golden`; inspect them before a commit.
 
 use glam::Vec3;
 use phyxel::frame::Frame;
 use phyxel::parallel;
-use phyxel_render::{Camera, Colouring, Picture, Quality, Range, View, render};
+use phyxel_render::{Camera, ColourRange, Colouring, Picture, Quality, RenderSettings, render};
 use phyxel_scene::{BuildOptions, Scene};
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
@@ -15,12 +15,12 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
-fn small() -> View {
-    View { width: 240, height: 136, ..View::default() }
+fn small_settings() -> RenderSettings {
+    RenderSettings { width: 240, height: 136, ..RenderSettings::default() }
 }
 
-/// The first frame of a scene, or a later one, with the view of its camera.
-fn scene(name: &str, frames: u32) -> (Frame, View) {
+/// Frame of a scene after some frames, and settings with the camera of the scene.
+fn scene(name: &str, frames: u32) -> (Frame, RenderSettings) {
     let scene = Scene::load(name, &[]).unwrap();
     let mut world = scene.build(&BuildOptions::default()).unwrap().world;
     (0..frames).for_each(|_| {
@@ -31,10 +31,10 @@ fn scene(name: &str, frames: u32) -> (Frame, View) {
         target: camera.target,
         field_of_view: camera.field_of_view,
     });
-    (world.frame(), View { camera, ..small() })
+    (world.frame(), RenderSettings { camera, ..small_settings() })
 }
 
-fn own_scene(name: &str) -> (Frame, View) {
+fn test_scene(name: &str) -> (Frame, RenderSettings) {
     scene(&folder().join("scenes").join(name).to_string_lossy(), 0)
 }
 
@@ -54,35 +54,35 @@ fn write_png(path: &Path, picture: &Picture) {
     encoder.write_header().unwrap().write_image_data(&picture.rgb).unwrap();
 }
 
-/// Mean over 3 x 3 pixels, as lightness and two differences of colour, 0 to 1: what an eye at arm's length sees.
-fn seen(picture: &Picture, x: u32, y: u32) -> Vec3 {
+/// Mean over 3 x 3 pixels in an opponent colour space (luminance, red-green, blue-green), 0 to 1.
+fn blurred_colour(picture: &Picture, x: u32, y: u32) -> Vec3 {
     let mut sum = Vec3::ZERO;
     for (u, v) in (0..9).map(|k| (x + k % 3, y + k / 3)) {
-        sum += Vec3::from_array(picture.pixel(u, v).map(|part| f32::from(part) / 255.0));
+        sum += Vec3::from_array(picture.pixel(u, v).map(|channel| f32::from(channel) / 255.0));
     }
     let [r, g, b] = (sum / 9.0).to_array();
     Vec3::new(0.3 * r + 0.6 * g + 0.1 * b, 0.5 * (r - g), 0.5 * (b - g))
 }
 
-/// Mean and largest difference that an eye sees.
+/// Mean and largest perceptual difference of two pictures.
 ///
-/// The same program gives the same bits; other processors may round another way, which moves the dither of shadows by a
-/// few shades and edges by a part of a pixel. Something that is missing, moved or lit from elsewhere differs by a tenth
-/// over many pixels.
+/// The same program gives the same bits. Other processors may round differently, which changes the noise of shadows by
+/// a few levels and moves edges by a fraction of a pixel. An object that is missing, moved or lit differently gives
+/// differences of a tenth over many pixels.
 fn difference(a: &Picture, b: &Picture) -> (f32, f32) {
     assert_eq!((a.width, a.height), (b.width, b.height));
     let (mut sum, mut largest, mut count) = (0.0, 0.0f32, 0.0);
     for y in 0..a.height - 2 {
         for x in 0..a.width - 2 {
-            let off = (seen(a, x, y) - seen(b, x, y)).length();
-            (sum, largest, count) = (sum + off, largest.max(off), count + 1.0);
+            let distance = (blurred_colour(a, x, y) - blurred_colour(b, x, y)).length();
+            (sum, largest, count) = (sum + distance, largest.max(distance), count + 1.0);
         }
     }
     (sum / count, largest)
 }
 
-fn compare(name: &str, (frame, view): (Frame, View)) {
-    let picture = render(&frame, &view);
+fn compare(name: &str, (frame, settings): (Frame, RenderSettings)) {
+    let picture = render(&frame, &settings);
     let path = folder().join("golden").join(format!("{name}.png"));
     if std::env::var_os("PHYXEL_BLESS").is_some() {
         write_png(&path, &picture);
@@ -92,54 +92,57 @@ fn compare(name: &str, (frame, view): (Frame, View)) {
 }
 
 #[test]
-fn finishes_can_be_told_apart() {
-    compare("finishes", own_scene("finishes.toml"));
+fn finishes_match_the_reference() {
+    compare("finishes", test_scene("finishes.toml"));
 }
 
 #[test]
-fn obstacles_are_shown_as_what_they_are() {
-    compare("obstacles", own_scene("obstacles.toml"));
+fn obstacles_match_the_reference() {
+    compare("obstacles", test_scene("obstacles.toml"));
 }
 
 #[test]
-fn temperatures_have_colours_and_a_scale() {
-    let (frame, view) = own_scene("warm.toml");
-    let range = Some(Range { low: 0.0, high: 100.0 });
-    compare("warm", (frame, View { colouring: Colouring::Temperature, range, width: 480, height: 270, ..view }));
+fn temperatures_match_the_reference() {
+    let (frame, settings) = test_scene("warm.toml");
+    let range = Some(ColourRange { low: 0.0, high: 100.0 });
+    compare(
+        "warm",
+        (frame, RenderSettings { colouring: Colouring::Temperature, range, width: 480, height: 270, ..settings }),
+    );
 }
 
 #[test]
-fn surfels_are_discs() {
-    compare("surfels", own_scene("surfels.toml"));
+fn surfels_match_the_reference() {
+    compare("surfels", test_scene("surfels.toml"));
 }
 
 #[test]
-fn a_body_under_strain_shows_it() {
-    let (frame, view) = scene("falling-jelly", 9);
-    let range = Some(Range { low: 0.0, high: 0.6 });
-    compare("strain", (frame, View { colouring: Colouring::Strain, range, ..view }));
+fn strains_match_the_reference() {
+    let (frame, settings) = scene("falling-jelly", 9);
+    let range = Some(ColourRange { low: 0.0, high: 0.6 });
+    compare("strain", (frame, RenderSettings { colouring: Colouring::Strain, range, ..settings }));
 }
 
 #[test]
-fn the_comparison_sees_what_an_eye_would() {
-    let (frame, view) = own_scene("obstacles.toml");
-    let picture = render(&frame, &view);
+fn the_comparison_detects_missing_objects_and_ignores_noise() {
+    let (frame, settings) = test_scene("obstacles.toml");
+    let picture = render(&frame, &settings);
     let mut without = frame.clone();
     without.obstacles.retain(|obstacle| obstacle.name != "capsule");
-    let (mean, largest) = difference(&picture, &render(&without, &view));
-    assert!(mean > 0.004 && largest > 0.15, "a missing thing: mean {mean}, largest {largest}");
-    let mut other = picture.clone();
-    other.rgb.iter_mut().enumerate().for_each(|(k, part)| *part = part.saturating_add((k * 7 % 5) as u8));
-    let (mean, largest) = difference(&picture, &other);
-    assert!(mean > 0.004 || largest < 0.15, "noise of two shades is no difference: mean {mean}, largest {largest}");
+    let (mean, largest) = difference(&picture, &render(&without, &settings));
+    assert!(mean > 0.004 && largest > 0.15, "a missing object: mean {mean}, largest {largest}");
+    let mut noisy = picture.clone();
+    noisy.rgb.iter_mut().enumerate().for_each(|(k, channel)| *channel = channel.saturating_add((k * 7 % 5) as u8));
+    let (mean, largest) = difference(&picture, &noisy);
+    assert!(mean > 0.004 || largest < 0.15, "noise of two levels is no difference: mean {mean}, largest {largest}");
 }
 
 #[test]
 fn pictures_are_the_same_on_any_number_of_threads() {
-    let (frame, view) = own_scene("finishes.toml");
+    let (frame, settings) = test_scene("finishes.toml");
     for quality in [Quality::Preview, Quality::High] {
-        let view = View { width: 96, height: 54, quality, ..view.clone() };
-        let draw = |threads| parallel::with_threads(Some(threads), || render(&frame, &view));
+        let settings = RenderSettings { width: 96, height: 54, quality, ..settings.clone() };
+        let draw = |threads| parallel::with_threads(Some(threads), || render(&frame, &settings));
         let alone = draw(1);
         for threads in [2, 5, 8] {
             assert!(alone == draw(threads), "{quality:?} on {threads} threads");
@@ -149,16 +152,16 @@ fn pictures_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn both_qualities_show_the_same() {
-    let (frame, view) = own_scene("obstacles.toml");
-    let preview = render(&frame, &view);
-    let high = render(&frame, &View { quality: Quality::High, ..view });
+    let (frame, settings) = test_scene("obstacles.toml");
+    let preview = render(&frame, &settings);
+    let high = render(&frame, &RenderSettings { quality: Quality::High, ..settings });
     let (mean, _) = difference(&preview, &high);
     assert!(mean < 0.02, "{mean}");
 }
 
 #[test]
 fn an_empty_frame_is_a_picture_of_the_sky() {
-    let picture = render(&Frame::default(), &small());
+    let picture = render(&Frame::default(), &small_settings());
     assert_eq!(picture.rgb.len(), 3 * 240 * 136);
     let [r, _, b] = picture.pixel(120, 5);
     assert!(b >= r, "the sky is blue");

@@ -1,4 +1,4 @@
-//! What can go wrong around a simulation: files, folders, checkpoints of other runs.
+//! Errors around a simulation: files, folders, checkpoints and sinks.
 
 use phyxel::CheckpointError;
 use std::fmt;
@@ -9,32 +9,32 @@ use thiserror::Error;
 /// A file or folder could not be read or written.
 #[derive(Debug)]
 pub struct FileError {
-    /// What was tried: "create", "write", "read", ..
+    /// Failed operation: "create", "write", "read", ..
     pub action: &'static str,
     /// The file or folder.
     pub path: PathBuf,
-    /// Bytes of it that had been written, where known.
+    /// Bytes written before the error, if known.
     pub bytes: Option<u64>,
-    /// What the system said.
+    /// Error of the operating system.
     pub source: io::Error,
 }
 
 impl FileError {
-    /// `action` on `path` failed.
+    /// Error of `action` on `path`.
     pub fn new(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self { action, path: path.into(), bytes: None, source }
     }
 
-    /// The same, after this many bytes.
+    /// Adds the number of bytes written before the error.
     #[must_use]
     pub fn after_bytes(mut self, bytes: u64) -> Self {
         self.bytes = Some(bytes);
         self
     }
 
-    /// The same, told of another path.
+    /// Replaces the path.
     #[must_use]
-    pub(crate) fn about(mut self, path: &Path) -> Self {
+    pub(crate) fn with_path(mut self, path: &Path) -> Self {
         self.path = path.to_path_buf();
         self
     }
@@ -73,41 +73,42 @@ impl std::error::Error for FileError {
     }
 }
 
-/// A sink could not take a frame.
+/// A sink failed to write a frame.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SinkError {
     /// A file could not be written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Anything a sink of another crate has to say.
+    /// Error of a sink of another crate.
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// A folder cannot take this run. Nothing was written.
+/// A run cannot be written to this folder. Nothing was written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// It holds a run already.
+    /// It already contains a run.
     #[error(
-        "\"{folder}\" already holds a run of \"{scene}\"; go on with it by --resume, replace it by --force, \
+        "\"{folder}\" already contains a run of \"{scene}\"; go on with it by --resume, replace it by --force, \
          or choose another folder with -o"
     )]
-    Taken {
+    ContainsRun {
         /// The folder.
         folder: PathBuf,
-        /// Scene of the run that is there.
+        /// Scene of the existing run.
         scene: String,
     },
-    /// It holds something that is not a run.
+    /// It contains files that are not those of a run.
     #[error(
-        "\"{folder}\" is not empty and not a run of phyxel (it holds \"{example}\"); choose a new or empty folder with -o"
+        "\"{folder}\" is not empty and not a run of phyxel (it contains \"{example}\"); choose a new or empty folder \
+         with -o"
     )]
     NotARun {
         /// The folder.
         folder: PathBuf,
-        /// Name of something in it.
+        /// Name of one of them.
         example: String,
     },
     /// It is a file.
@@ -116,12 +117,12 @@ pub enum FolderError {
         /// The path.
         folder: PathBuf,
     },
-    /// The further report has nowhere to go.
+    /// The extra report cannot be written.
     #[error("cannot write the report to \"{path}\": {reason}; give a file in a folder that exists to --report")]
-    ReportPlace {
-        /// The file asked for.
+    ReportPath {
+        /// Requested file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         reason: &'static str,
     },
 }
@@ -142,49 +143,49 @@ pub enum ResumeError {
         /// The folder.
         folder: PathBuf,
     },
-    /// The description of the run cannot be understood.
-    #[error("\"{path}\" is not the description of a run ({what}); start again in another folder")]
+    /// The run record is invalid.
+    #[error("\"{path}\" is not the description of a run ({reason}); start again in another folder")]
     BadRecord {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
-        what: String,
+        /// Reason.
+        reason: String,
     },
-    /// The run is of another scene, or of the same with other settings.
+    /// The run is of another scene, or of the same scene with other settings.
     #[error(
-        "\"{folder}\" holds a run of {there}, but this is {here}; resume with the scene, seed and settings it was \
+        "\"{folder}\" contains a run of {found}, but this is {requested}; resume with the scene, seed and settings it was \
          started with, or choose another folder with -o"
     )]
     OtherScene {
         /// The folder.
         folder: PathBuf,
-        /// Scene, seed and settings of the run that is there.
-        there: String,
-        /// Scene, seed and settings asked for.
-        here: String,
+        /// Scene, seed and settings of the existing run.
+        found: String,
+        /// Requested scene, seed and settings.
+        requested: String,
     },
-    /// The checkpoint cannot be used.
+    /// The checkpoint is invalid.
     #[error("cannot resume from \"{path}\": {source}")]
     Checkpoint {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         source: CheckpointError,
     },
-    /// The checkpoint is whole, but not of the frames that are there.
+    /// The checkpoint is valid, but does not belong to the frames of this run.
     #[error(
         "\"{path}\" is not the checkpoint of this run: its frame {frame} differs from that of frames.jsonl; put the \
          right one back, or start again with --force"
     )]
-    OtherCheckpoint {
+    CheckpointMismatch {
         /// The file.
         path: PathBuf,
-        /// Its frame.
+        /// Frame of the checkpoint.
         frame: u32,
     },
     /// Frames before the checkpoint are missing or damaged.
     #[error(
-        "\"{path}\" should hold frames 0 to {needed} but line {line} is {what}; the run cannot go on seamlessly, \
+        "\"{path}\" should contain frames 0 to {needed} but line {line} is {reason}; the run cannot go on seamlessly, \
          start again with --force"
     )]
     Frames {
@@ -192,14 +193,14 @@ pub enum ResumeError {
         path: PathBuf,
         /// Frame of the checkpoint.
         needed: u32,
-        /// Line at fault, from 1.
+        /// Number of the faulty line, from 1.
         line: u64,
-        /// What is wrong with it.
-        what: &'static str,
+        /// Reason.
+        reason: &'static str,
     },
 }
 
-/// The frames of a run cannot be seen again.
+/// The frames of a run cannot be reproduced.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -209,29 +210,29 @@ pub enum ReplayError {
         /// The folder.
         folder: PathBuf,
     },
-    /// It has no frame.
-    #[error("\"{path}\" holds no frame; run the scene again")]
+    /// It has no frames.
+    #[error("\"{path}\" contains no frame; run the scene again")]
     NoFrames {
         /// The file.
         path: PathBuf,
     },
-    /// Its scene cannot be read any more.
+    /// Its scene cannot be read.
     #[error(
-        "the frames of \"{folder}\" are made again from its scene \"{scene}\", which cannot be used: {source}; \
+        "the frames of \"{folder}\" are recomputed from its scene \"{scene}\", which cannot be read: {source}; \
          put it back where it was"
     )]
-    LostScene {
+    SceneUnavailable {
         /// The folder.
         folder: PathBuf,
         /// File or name of the scene.
         scene: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         source: phyxel_scene::LoadError,
     },
     /// Its scene has changed.
     #[error(
-        "the frames of \"{folder}\" are made again from its scene \"{scene}\", which has changed since; put it back as \
-         it was, or run it again"
+        "the frames of \"{folder}\" are recomputed from its scene \"{scene}\", which has changed since; restore it, or \
+         run it again"
     )]
     OtherScene {
         /// The folder.
@@ -239,12 +240,12 @@ pub enum ReplayError {
         /// Name of the scene.
         scene: String,
     },
-    /// The frame is not what it was.
+    /// A recomputed frame differs from the frame log.
     #[error(
-        "frame {frame} comes out differently from what \"{path}\" says of it: the run was made by another version of \
-         the program, or the file has changed; run the scene again"
+        "frame {frame} differs from its line in \"{path}\": the run was made by another version of the program, or the \
+         file has changed; run the scene again"
     )]
-    Differs {
+    FrameMismatch {
         /// The file.
         path: PathBuf,
         /// The frame.
@@ -253,42 +254,42 @@ pub enum ReplayError {
     /// A step failed.
     #[error("after frame {frame}: {source}")]
     Step {
-        /// The last good frame.
+        /// The last valid frame.
         frame: u32,
-        /// What went wrong.
+        /// Error of the step.
         source: phyxel::StepError,
     },
 }
 
-/// A run could not be made or kept.
+/// A run failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The scene does not make a world.
+    /// The scene cannot be built.
     #[error(transparent)]
     Scene(#[from] phyxel_scene::BuildError),
-    /// The folder cannot take it.
+    /// The folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// It cannot be resumed.
     #[error(transparent)]
     Resume(#[from] ResumeError),
-    /// Its frames cannot be seen again.
+    /// Its frames cannot be reproduced.
     #[error(transparent)]
     Replay(#[from] ReplayError),
     /// A file could not be read or written before the first frame.
     #[error(transparent)]
     Prepare(FileError),
-    /// A checkpoint, a report or the list of frames could not be written.
+    /// A checkpoint, a report or the frame log could not be written.
     #[error(transparent)]
     File(FileError),
-    /// A sink could not take a frame.
+    /// A sink failed to write a frame.
     #[error(transparent)]
     Sink(#[from] SinkError),
 }
 
 impl RunError {
-    /// Whether the request was at fault and no result was written.
+    /// Returns true if the request was invalid and no result was written.
     pub fn is_refusal(&self) -> bool {
         !matches!(self, Self::File(_) | Self::Sink(_))
     }

@@ -1,141 +1,141 @@
-//! The folder of a run: which files are ours, and whether a folder can take a run.
+//! Folder of a run: its files, and the check that a run may be written into it.
 
-use crate::durable::temporary_beside;
+use crate::atomic_file::temporary_path;
 use crate::error::{FileError, FolderError, ResumeError, RunError};
 use crate::record::RunRecord;
+use crate::sink::export::ExportFormat;
 use crate::sink::pictures;
-use crate::sink::sequence::Export;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What may happen to a folder that holds a run already.
+/// Policy for a folder that already contains a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Claim {
-    /// Nothing: the run is refused.
+pub enum OverwritePolicy {
+    /// Refuse to run.
     #[default]
-    New,
-    /// The run that is there goes on.
+    Refuse,
+    /// Resume the existing run.
     Resume,
-    /// The files of the run that is there are replaced; other files stay.
+    /// Replace the files of the existing run; other files stay.
     Replace,
 }
 
-/// The folder of a run.
+/// Folder of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFolder {
     path: PathBuf,
 }
 
-/// What is in a folder.
-enum Content {
-    Nothing,
+/// Content of a folder.
+enum FolderContent {
+    Empty,
     Run(Result<RunRecord, ResumeError>),
     Other { example: String },
 }
 
 impl RunFolder {
-    /// A folder that may or may not be there.
+    /// Folder at a path, which need not exist.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The folder itself.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the run is of.
+    /// Path of the run record, `run.json`.
     pub fn record(&self) -> PathBuf {
         self.path.join("run.json")
     }
 
-    /// The report.
+    /// Path of the report.
     pub fn report(&self) -> PathBuf {
         self.path.join("report.json")
     }
 
-    /// One line per frame.
+    /// Path of the frame log.
     pub fn frames(&self) -> PathBuf {
         self.path.join("frames.jsonl")
     }
 
-    /// The latest checkpoint.
+    /// Path of the latest checkpoint.
     pub fn checkpoint(&self) -> PathBuf {
         self.path.join("checkpoint")
     }
 
-    /// Whether a new run may start here without asking: there is nothing.
+    /// Returns true if a new run may start here: the folder is missing or empty.
     pub fn is_free(&self) -> bool {
-        matches!(self.content(), Ok(Content::Nothing))
+        matches!(self.content(), Ok(FolderContent::Empty))
     }
 
-    /// Whether it holds a run.
-    pub fn holds_run(&self) -> bool {
-        matches!(self.content(), Ok(Content::Run(_)))
+    /// Returns true if it contains a run.
+    pub fn contains_run(&self) -> bool {
+        matches!(self.content(), Ok(FolderContent::Run(_)))
     }
 
-    /// Whether a run with this claim may have the folder; for a resumed one, what it is of. Writes nothing.
-    pub(crate) fn inspect(&self, claim: Claim) -> Result<Option<RunRecord>, RunError> {
+    /// Checks that the policy permits a run in this folder. Returns the record of a run to resume. Writes nothing.
+    pub(crate) fn inspect(&self, policy: OverwritePolicy) -> Result<Option<RunRecord>, RunError> {
         let folder = || self.path.clone();
-        match (self.content()?, claim) {
-            (Content::Run(record), Claim::Resume) => Ok(Some(record?)),
-            (_, Claim::Resume) => Err(ResumeError::NoRun { folder: folder() }.into()),
-            (Content::Nothing, _) | (Content::Run(_), Claim::Replace) => Ok(None),
-            (Content::Run(record), Claim::New) => {
-                let scene = record.map_or("a scene it does not tell".to_string(), |record| record.scene);
-                Err(FolderError::Taken { folder: folder(), scene }.into())
+        match (self.content()?, policy) {
+            (FolderContent::Run(record), OverwritePolicy::Resume) => Ok(Some(record?)),
+            (_, OverwritePolicy::Resume) => Err(ResumeError::NoRun { folder: folder() }.into()),
+            (FolderContent::Empty, _) | (FolderContent::Run(_), OverwritePolicy::Replace) => Ok(None),
+            (FolderContent::Run(record), OverwritePolicy::Refuse) => {
+                let scene = record.map_or("an unknown scene".to_string(), |record| record.scene);
+                Err(FolderError::ContainsRun { folder: folder(), scene }.into())
             }
-            (Content::Other { example }, _) => Err(FolderError::NotARun { folder: folder(), example }.into()),
+            (FolderContent::Other { example }, _) => Err(FolderError::NotARun { folder: folder(), example }.into()),
         }
     }
 
-    /// Makes the folder ready for the first frame: files of an earlier run go, `run.json` comes.
+    /// Prepares the folder for the first frame: removes the files of an earlier run and writes `run.json`.
     pub(crate) fn prepare_new(&self, record: &RunRecord) -> Result<(), RunError> {
         let failed = |action, path: &Path| {
             let path = path.to_path_buf();
             move |source| RunError::Prepare(FileError::new(action, path, source))
         };
         fs::create_dir_all(&self.path).map_err(failed("create", &self.path))?;
-        for file in [self.checkpoint(), self.report(), self.frames(), self.path.join(pictures::FILM)] {
-            remove_if_there(&temporary_beside(&file)).map_err(failed("remove", &file))?;
-            remove_if_there(&file).map_err(failed("remove", &file))?;
+        for file in [self.checkpoint(), self.report(), self.frames(), self.path.join(pictures::VIDEO_FILE)] {
+            remove_if_exists(&temporary_path(&file)).map_err(failed("remove", &file))?;
+            remove_if_exists(&file).map_err(failed("remove", &file))?;
         }
-        for export in Export::ALL {
-            export.remove_from(&self.path, 0).map_err(RunError::Prepare)?;
+        for export in ExportFormat::ALL {
+            export.remove_frames_from(&self.path, 0).map_err(RunError::Prepare)?;
         }
-        pictures::remove_from(&self.path, 0).map_err(RunError::Prepare)?;
+        pictures::remove_pictures_from(&self.path, 0).map_err(RunError::Prepare)?;
         record.write(&self.record()).map_err(RunError::Prepare)?;
-        record.exports.iter().try_for_each(|export| export.make_folder(&self.path))
+        record.exports.iter().try_for_each(|export| export.create_folder(&self.path))
     }
 
-    fn content(&self) -> Result<Content, RunError> {
+    fn content(&self) -> Result<FolderContent, RunError> {
         let unreadable = |source| RunError::Prepare(FileError::new("read", self.path.clone(), source));
         match fs::metadata(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FolderContent::Empty),
             Err(error) => return Err(unreadable(error)),
-            Ok(found) if !found.is_dir() => {
+            Ok(metadata) if !metadata.is_dir() => {
                 return Err(FolderError::NotAFolder { folder: self.path.clone() }.into());
             }
             Ok(_) => {}
         }
         if self.record().exists() {
-            return Ok(Content::Run(RunRecord::read(&self.record())));
+            return Ok(FolderContent::Run(RunRecord::read(&self.record())));
         }
-        let partial = temporary_beside(&self.record());
+        let partial = temporary_path(&self.record());
         for entry in fs::read_dir(&self.path).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             if entry.path() != partial {
-                return Ok(Content::Other { example: entry.file_name().to_string_lossy().into_owned() });
+                return Ok(FolderContent::Other { example: entry.file_name().to_string_lossy().into_owned() });
             }
         }
-        Ok(Content::Nothing)
+        Ok(FolderContent::Empty)
     }
 }
 
-/// Refuses a place for the further report that cannot be written.
-pub(crate) fn check_report_place(path: &Path) -> Result<(), FolderError> {
-    let refuse = |reason| Err(FolderError::ReportPlace { path: path.to_path_buf(), reason });
+/// Checks that the extra report can be written to `path`.
+pub(crate) fn check_report_path(path: &Path) -> Result<(), FolderError> {
+    let refuse = |reason| Err(FolderError::ReportPath { path: path.to_path_buf(), reason });
     if path.is_dir() {
         return refuse("it is a folder");
     }
@@ -146,7 +146,7 @@ pub(crate) fn check_report_place(path: &Path) -> Result<(), FolderError> {
     }
 }
 
-fn remove_if_there(path: &Path) -> io::Result<()> {
+fn remove_if_exists(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -165,7 +165,7 @@ mod tests {
             seed: 0,
             overrides: vec![],
             world: "ab".into(),
-            exports: vec![Export::Obj],
+            exports: vec![ExportFormat::Obj],
             source: None,
         }
     }
@@ -173,51 +173,51 @@ mod tests {
     #[test]
     fn a_missing_or_empty_folder_is_free_for_a_new_run() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(RunFolder::new(folder.path()).inspect(Claim::New).unwrap().is_none());
-        assert!(RunFolder::new(folder.path().join("a/b")).inspect(Claim::New).unwrap().is_none());
-        assert!(RunFolder::new(folder.path()).inspect(Claim::Resume).is_err());
+        assert!(RunFolder::new(folder.path()).inspect(OverwritePolicy::Refuse).unwrap().is_none());
+        assert!(RunFolder::new(folder.path().join("a/b")).inspect(OverwritePolicy::Refuse).unwrap().is_none());
+        assert!(RunFolder::new(folder.path()).inspect(OverwritePolicy::Resume).is_err());
     }
 
     #[test]
-    fn a_folder_with_other_things_is_never_taken() {
+    fn a_folder_with_foreign_files_is_never_used() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("thesis.tex"), b"").unwrap();
-        for claim in [Claim::New, Claim::Replace] {
-            let message = RunFolder::new(folder.path()).inspect(claim).unwrap_err().to_string();
+        for policy in [OverwritePolicy::Refuse, OverwritePolicy::Replace] {
+            let message = RunFolder::new(folder.path()).inspect(policy).unwrap_err().to_string();
             assert!(message.contains("thesis.tex"), "{message}");
         }
     }
 
     #[test]
     fn a_run_is_replaced_only_when_asked_and_foreign_files_stay() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = RunFolder::new(place.path().join("run"));
+        let directory = tempfile::tempdir().unwrap();
+        let folder = RunFolder::new(directory.path().join("run"));
         folder.prepare_new(&record()).unwrap();
-        for (name, ours) in [("report.json", true), ("notes.txt", false), ("obj/frame_00000.obj", true)] {
+        for (name, is_own) in [("report.json", true), ("notes.txt", false), ("obj/frame_00000.obj", true)] {
             fs::write(folder.path().join(name), b"").unwrap();
-            assert!(folder.path().join(name).exists(), "{ours}");
+            assert!(folder.path().join(name).exists(), "{is_own}");
         }
-        assert!(folder.inspect(Claim::New).unwrap_err().to_string().contains("--resume"));
-        assert!(folder.inspect(Claim::Replace).unwrap().is_none());
+        assert!(folder.inspect(OverwritePolicy::Refuse).unwrap_err().to_string().contains("--resume"));
+        assert!(folder.inspect(OverwritePolicy::Replace).unwrap().is_none());
         folder.prepare_new(&record()).unwrap();
         assert!(!folder.report().exists() && !folder.path().join("obj/frame_00000.obj").exists());
         assert!(folder.path().join("notes.txt").exists());
     }
 
     #[test]
-    fn a_place_below_a_file_is_refused() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join("file"), b"").unwrap();
-        assert!(RunFolder::new(place.path().join("file")).inspect(Claim::New).is_err());
-        let below = RunFolder::new(place.path().join("file/run"));
-        assert!(below.inspect(Claim::New).and_then(|_| below.prepare_new(&record())).is_err());
+    fn a_path_below_a_file_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("file"), b"").unwrap();
+        assert!(RunFolder::new(directory.path().join("file")).inspect(OverwritePolicy::Refuse).is_err());
+        let below = RunFolder::new(directory.path().join("file/run"));
+        assert!(below.inspect(OverwritePolicy::Refuse).and_then(|_| below.prepare_new(&record())).is_err());
     }
 
     #[test]
-    fn the_further_report_needs_a_folder_that_is_there() {
-        let place = tempfile::tempdir().unwrap();
-        assert!(check_report_place(&place.path().join("report.json")).is_ok());
-        assert!(check_report_place(&place.path().join("no/report.json")).is_err());
-        assert!(check_report_place(place.path()).is_err());
+    fn the_extra_report_needs_an_existing_folder() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(check_report_path(&directory.path().join("report.json")).is_ok());
+        assert!(check_report_path(&directory.path().join("no/report.json")).is_err());
+        assert!(check_report_path(directory.path()).is_err());
     }
 }

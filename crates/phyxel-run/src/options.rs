@@ -1,20 +1,20 @@
-//! What a caller can say about a run beside its scene.
+//! Options of a run beside its scene.
 
-use crate::folder::Claim;
+use crate::folder::OverwritePolicy;
 use crate::sink::Sink;
-use crate::sink::sequence::Export;
+use crate::sink::export::ExportFormat;
 use phyxel_scene::BuildOptions;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// When checkpoints are written, beside the one at the start and the one at the end.
+/// Interval of checkpoints, in addition to those at the start and at the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckpointInterval {
-    /// After this many frames.
+    /// Number of frames.
     pub frames: Option<u32>,
-    /// After this much wall-clock time, s.
+    /// Wall-clock time, s.
     pub seconds: Option<f64>,
 }
 
@@ -25,38 +25,38 @@ impl Default for CheckpointInterval {
 }
 
 impl CheckpointInterval {
-    /// Whether the next one is due, `frames` and `seconds` after the last.
+    /// Returns true if a checkpoint is due, `frames` and `seconds` after the last one.
     pub(crate) fn is_due(&self, frames: u32, seconds: f64) -> bool {
         self.frames.is_some_and(|limit| frames >= limit) || self.seconds.is_some_and(|limit| seconds >= limit)
     }
 }
 
-/// What a caller can say about a run that goes into a folder.
+/// Options of a run in a folder.
 #[derive(Default)]
 pub struct RunOptions {
-    /// Folder of the run; made if it is not there.
+    /// Folder of the run; created if missing.
     pub folder: PathBuf,
-    /// What may happen to a run that is already there.
-    pub claim: Claim,
-    /// Files to make of each frame.
-    pub exports: Vec<Export>,
-    /// Further sinks.
+    /// Policy for an existing run.
+    pub overwrite: OverwritePolicy,
+    /// Export formats of each frame.
+    pub exports: Vec<ExportFormat>,
+    /// Additional sinks.
     pub sinks: Vec<Box<dyn Sink>>,
-    /// A second place for the report.
-    pub report: Option<PathBuf>,
+    /// Second path of the report.
+    pub extra_report: Option<PathBuf>,
     /// Frames to simulate instead of the scene's duration.
     pub frames: Option<u32>,
     /// Threads; all cores if `None`.
     pub threads: Option<usize>,
-    /// Limits and seed for making the world.
+    /// Limits and seed of the world.
     pub build: BuildOptions,
-    /// What was changed in the scene, to make it again.
+    /// Overrides of scene values, to rebuild the scene later.
     pub overrides: Vec<(String, String)>,
-    /// The scene file, to make it again; `None` for a built-in scene.
+    /// Scene file, to rebuild the scene later; `None` for a built-in scene.
     pub source: Option<PathBuf>,
-    /// When checkpoints are written.
+    /// Interval of checkpoints.
     pub checkpoints: CheckpointInterval,
-    /// Set it to end the run after the frame at work.
+    /// Ends the run after the current frame if set.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Debug for RunOptions {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("RunOptions")
             .field("folder", &self.folder)
-            .field("claim", &self.claim)
+            .field("overwrite", &self.overwrite)
             .field("exports", &self.exports)
             .field("frames", &self.frames)
             .field("threads", &self.threads)
@@ -72,16 +72,16 @@ impl fmt::Debug for RunOptions {
     }
 }
 
-/// What a caller can say about a run without files.
+/// Options of a run without files.
 #[derive(Default)]
 pub struct MemoryOptions {
     /// Frames to simulate instead of the scene's duration.
     pub frames: Option<u32>,
     /// Threads; all cores if `None`.
     pub threads: Option<usize>,
-    /// Limits and seed for making the world.
+    /// Limits and seed of the world.
     pub build: BuildOptions,
-    /// Where the frames go.
+    /// Sinks of the frames.
     pub sinks: Vec<Box<dyn Sink>>,
 }
 

@@ -1,60 +1,60 @@
-//! How far a run is, for those who wait.
+//! Progress of a run, and its observers.
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Advance {
-    /// Frames since the start of the scene.
+pub struct Progress {
+    /// Current frame, from the start of the scene.
     pub frame: u32,
-    /// Frames at the end.
+    /// Last frame.
     pub frames: u32,
-    /// Frame at which the program took the run up; 0 unless it was resumed.
+    /// First frame of this session; 0 unless the run was resumed.
     pub first_frame: u32,
     /// Simulated time, s.
     pub time: f64,
-    /// Steps since then.
+    /// Steps in this session.
     pub steps: u64,
-    /// Wall-clock time since then, s.
-    pub wall: f64,
+    /// Wall-clock time of this session, s.
+    pub wall_seconds: f64,
 }
 
-impl Advance {
+impl Progress {
     /// Steps per second of wall-clock time; 0 before the first.
     pub fn steps_per_second(&self) -> f64 {
-        if self.wall > 0.0 { self.steps as f64 / self.wall } else { 0.0 }
+        if self.wall_seconds > 0.0 { self.steps as f64 / self.wall_seconds } else { 0.0 }
     }
 
-    /// Wall-clock time to the end at the mean pace so far, s.
-    pub fn seconds_left(&self) -> Option<f64> {
+    /// Estimated wall-clock time to the end, from the mean time per frame so far, s.
+    pub fn seconds_remaining(&self) -> Option<f64> {
         let done = self.frame.saturating_sub(self.first_frame);
-        let left = self.frames.saturating_sub(self.frame);
-        (done > 0).then(|| self.wall / f64::from(done) * f64::from(left))
+        let remaining = self.frames.saturating_sub(self.frame);
+        (done > 0).then(|| self.wall_seconds / f64::from(done) * f64::from(remaining))
     }
 }
 
-/// Is told how far a run is.
-pub trait Progress: Send {
-    /// The run begins.
-    fn begin(&mut self, _advance: &Advance) {}
+/// Observer of the progress of a run.
+pub trait ProgressObserver: Send {
+    /// Called before the first frame.
+    fn begin(&mut self, _progress: &Progress) {}
 
-    /// A frame is done.
-    fn frame(&mut self, _advance: &Advance) {}
+    /// Called after each frame.
+    fn update(&mut self, _progress: &Progress) {}
 
-    /// The run is over, in whatever way.
-    fn end(&mut self, _advance: &Advance) {}
+    /// Called at the end, also after a failure.
+    fn end(&mut self, _progress: &Progress) {}
 }
 
-/// Tells nobody.
-impl Progress for () {}
+/// Observer that ignores everything.
+impl ProgressObserver for () {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_time_left_counts_only_frames_of_this_session() {
-        let advance = Advance { frame: 60, frames: 100, first_frame: 50, time: 2.0, steps: 40, wall: 5.0 };
-        assert_eq!(advance.seconds_left(), Some(20.0));
-        assert_eq!(advance.steps_per_second(), 8.0);
-        assert_eq!(Advance { frame: 50, ..advance }.seconds_left(), None);
+    fn the_remaining_time_is_estimated_from_this_session_only() {
+        let progress = Progress { frame: 60, frames: 100, first_frame: 50, time: 2.0, steps: 40, wall_seconds: 5.0 };
+        assert_eq!(progress.seconds_remaining(), Some(20.0));
+        assert_eq!(progress.steps_per_second(), 8.0);
+        assert_eq!(Progress { frame: 50, ..progress }.seconds_remaining(), None);
     }
 }

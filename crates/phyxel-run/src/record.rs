@@ -1,8 +1,8 @@
-//! `run.json`: what a run is of, so that it is resumed only by the same.
+//! Run record `run.json`: origin of a run, by which a resumed run is checked.
 
-use crate::durable::replace_file;
+use crate::atomic_file::replace_file;
 use crate::error::{FileError, ResumeError};
-use crate::sink::sequence::Export;
+use crate::sink::export::ExportFormat;
 use phyxel::World;
 use phyxel::checkpoint;
 use serde::{Deserialize, Serialize};
@@ -10,13 +10,13 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Version of the folder's layout.
+/// Version of the layout of a run folder.
 const FORMAT: u32 = 1;
 
-/// What a run is of.
+/// Origin of a run: scene, seed, overrides and initial state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Version of the folder's layout.
+    /// Version of the layout of the folder.
     pub format: u32,
     /// Version of the program that started it.
     pub phyxel: String,
@@ -24,25 +24,25 @@ pub struct RunRecord {
     pub scene: String,
     /// Seed of everything random.
     pub seed: u64,
-    /// Settings given beside the scene, as `path=value`.
+    /// Overrides of scene values, as `path=value`.
     pub overrides: Vec<String>,
-    /// Hash of the whole world before the first step: it covers text, meshes, seed and settings, but neither
-    /// the duration nor comments, so a run can be made longer.
+    /// Hash of the initial world. It covers scene values, meshes, seed and overrides, but not the duration, so that a
+    /// run can be extended.
     pub world: String,
-    /// Files made of each frame.
-    pub exports: Vec<Export>,
-    /// The scene file; `None` for a built-in scene.
+    /// Export formats of each frame.
+    pub exports: Vec<ExportFormat>,
+    /// Scene file; `None` for a built-in scene.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<PathBuf>,
 }
 
 impl RunRecord {
-    /// Of a world before its first step.
+    /// Record of a run that starts from `world`.
     pub(crate) fn new(
         scene: &str,
         seed: u64,
         overrides: &[(String, String)],
-        exports: &[Export],
+        exports: &[ExportFormat],
         world: &World,
     ) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl RunRecord {
 
     /// Reads `run.json`.
     pub(crate) fn read(path: &Path) -> Result<Self, ResumeError> {
-        let bad = |what: String| ResumeError::BadRecord { path: path.to_path_buf(), what };
+        let bad = |reason: String| ResumeError::BadRecord { path: path.to_path_buf(), reason };
         let text = fs::read(path).map_err(|error| bad(error.to_string()))?;
         let record: Self = serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
         if record.format != FORMAT {
@@ -76,16 +76,16 @@ impl RunRecord {
         })
     }
 
-    /// Refuses a run of anything else.
-    pub(crate) fn require_same(&self, asked: &Self, folder: &Path) -> Result<(), ResumeError> {
-        if self.world == asked.world && self.seed == asked.seed {
+    /// Checks that the requested run has the same scene, seed and settings.
+    pub(crate) fn check_same_run(&self, requested: &Self, folder: &Path) -> Result<(), ResumeError> {
+        if self.world == requested.world && self.seed == requested.seed {
             return Ok(());
         }
-        let (there, mut here) = (self.to_string(), asked.to_string());
-        if there == here {
-            here.push_str(" as it is now: the scene file has changed since");
+        let (found, mut wanted) = (self.to_string(), requested.to_string());
+        if found == wanted {
+            wanted.push_str(" as it is now: the scene file has changed since");
         }
-        Err(ResumeError::OtherScene { folder: folder.to_path_buf(), there, here })
+        Err(ResumeError::OtherScene { folder: folder.to_path_buf(), found, requested: wanted })
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
             seed,
             overrides: vec!["gravity=[0,0,0]".into()],
             world: world.into(),
-            exports: vec![Export::Ply],
+            exports: vec![ExportFormat::Ply],
             source: Some("scenes/pile.toml".into()),
         }
     }
@@ -125,17 +125,17 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_another_scene_is_told_apart() {
+    fn a_run_of_another_scene_is_refused() {
         let folder = Path::new("runs/pile");
-        assert!(record(3, "ab").require_same(&record(3, "ab"), folder).is_ok());
-        let seeds = record(3, "ab").require_same(&record(4, "ab"), folder).unwrap_err().to_string();
+        assert!(record(3, "ab").check_same_run(&record(3, "ab"), folder).is_ok());
+        let seeds = record(3, "ab").check_same_run(&record(4, "ab"), folder).unwrap_err().to_string();
         assert!(seeds.contains("seed 3") && seeds.contains("seed 4") && seeds.contains("gravity=[0,0,0]"), "{seeds}");
-        let text = record(3, "ab").require_same(&record(3, "cd"), folder).unwrap_err().to_string();
+        let text = record(3, "ab").check_same_run(&record(3, "cd"), folder).unwrap_err().to_string();
         assert!(text.contains("has changed since"), "{text}");
     }
 
     #[test]
-    fn what_is_not_a_record_is_refused_with_the_reason() {
+    fn an_invalid_record_is_refused_with_its_path() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         fs::write(&path, b"{ \"format\": 99 }").unwrap();

@@ -1,6 +1,6 @@
-//! `report.json`: what a run came to.
+//! Report of a run, `report.json`.
 
-use crate::durable::replace_file;
+use crate::atomic_file::replace_file;
 use crate::error::FileError;
 use crate::expect::Finding;
 use phyxel::frame::{BodyReport, Totals};
@@ -9,21 +9,21 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::path::Path;
 
-/// How far a run came.
+/// Status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It is under way, or was ended from outside without a chance to say so.
+    /// In progress, or killed.
     Running,
-    /// It reached its end.
+    /// The last frame was reached.
     Done,
-    /// It was stopped and can go on.
+    /// Interrupted; the run can be resumed.
     Interrupted,
-    /// It cannot go on.
+    /// A step failed, or files could not be written.
     Failed,
 }
 
-/// Wall-clock seconds by stage of the step, in the order of the step.
+/// Wall-clock time by stage, in the order of the step, s.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageSeconds(pub Vec<(String, f64)>);
 
@@ -38,7 +38,7 @@ impl StageSeconds {
         }
     }
 
-    /// The times an earlier report tells, stage by stage; nothing where it tells none.
+    /// Reads the times of an earlier report; 0 for missing stages.
     fn from_report(report: &Value) -> Self {
         let mut stages = Self::default();
         stages.add(&StageTimes::default());
@@ -55,51 +55,51 @@ impl Serialize for StageSeconds {
     }
 }
 
-/// What a run came to. Units as in the scene file: SI.
+/// Report of a run, in SI units.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Version of the program.
+    /// Version of phyxel.
     pub phyxel: String,
     /// Name of the scene.
     pub scene: String,
-    /// Its title.
+    /// Title of the scene.
     pub scene_title: String,
-    /// How far the run came.
+    /// Status of the run.
     pub status: Status,
-    /// Why it cannot go on.
+    /// Error, after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Seed of everything random.
     pub seed: u64,
-    /// Threads used.
+    /// Number of threads.
     pub threads: usize,
-    /// Frames since the start.
+    /// Number of the last frame.
     pub frames: u32,
-    /// Steps since the start.
+    /// Number of steps since the start.
     pub steps: u64,
     /// Simulated time, s.
     pub simulated_seconds: f64,
     /// Wall-clock time of all sessions together, s.
     pub wall_seconds: f64,
-    /// Hash of the state, the same for any number of threads and for a resumed run; after a failure, that of the
-    /// last good step.
+    /// Hash of the final state, independent of the number of threads and of interruptions; after a failure, that of
+    /// the last valid step.
     pub state_hash: String,
-    /// Wall-clock seconds by stage of the step.
+    /// Wall-clock time by stage of the step, s.
     pub stages: StageSeconds,
     /// Settings of the world.
     pub settings: Settings,
-    /// Sums over the world at the last frame.
+    /// Totals of the world in the last frame.
     pub totals: Totals,
-    /// Bodies at the last frame.
+    /// Bodies in the last frame.
     pub bodies: Vec<BodyReport>,
-    /// What the scene expects, and whether it came so.
+    /// Results of the scene's expectations.
     pub expectations: Vec<Finding>,
-    /// What is odd but no error.
+    /// Warnings.
     pub warnings: Vec<String>,
 }
 
 impl Report {
-    /// Writes it as JSON, in one move.
+    /// Writes the report as JSON, atomically.
     pub fn write(&self, path: &Path) -> Result<(), FileError> {
         replace_file(path, |writer| {
             serde_json::to_writer_pretty(&mut *writer, self)?;
@@ -107,25 +107,25 @@ impl Report {
         })
     }
 
-    /// Expectations that did not come true.
-    pub fn disappointments(&self) -> impl Iterator<Item = &Finding> {
+    /// Iterates over the expectations that were not met.
+    pub fn failed_expectations(&self) -> impl Iterator<Item = &Finding> {
         self.expectations.iter().filter(|finding| finding.passed == Some(false))
     }
 }
 
-/// Time spent on a run so far, in all sessions.
+/// Wall-clock time of all sessions of a run so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Spent {
-    pub wall: f64,
+pub(crate) struct TimeUsed {
+    pub wall_seconds: f64,
     pub stages: StageSeconds,
 }
 
-impl Spent {
-    /// What the report of an interrupted run tells; nothing if there is none.
+impl TimeUsed {
+    /// Reads the times of the report of an interrupted run; zero if there is none.
     pub fn from_report(path: &Path) -> Self {
         let report = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         report.map_or_else(Self::default, |report| Self {
-            wall: report["wall_seconds"].as_f64().unwrap_or(0.0),
+            wall_seconds: report["wall_seconds"].as_f64().unwrap_or(0.0),
             stages: StageSeconds::from_report(&report),
         })
     }
@@ -139,16 +139,16 @@ mod tests {
     fn times_of_an_earlier_session_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.json");
-        std::fs::write(&path, r#"{ "wall_seconds": 2.5, "stages": { "check": 0.5, "unheard_of": 9.0 } }"#).unwrap();
-        let spent = Spent::from_report(&path);
-        assert_eq!(spent.wall, 2.5);
-        let sum: f64 = spent.stages.0.iter().map(|(_, seconds)| seconds).sum();
+        std::fs::write(&path, r#"{ "wall_seconds": 2.5, "stages": { "check": 0.5, "unknown": 9.0 } }"#).unwrap();
+        let time_used = TimeUsed::from_report(&path);
+        assert_eq!(time_used.wall_seconds, 2.5);
+        let sum: f64 = time_used.stages.0.iter().map(|(_, seconds)| seconds).sum();
         assert_eq!(sum, 0.5);
-        assert_eq!(Spent::from_report(&folder.path().join("none")), Spent::default());
+        assert_eq!(TimeUsed::from_report(&folder.path().join("none")), TimeUsed::default());
     }
 
     #[test]
-    fn stages_are_told_in_the_order_of_the_step() {
+    fn stages_are_written_in_the_order_of_the_step() {
         let mut stages = StageSeconds::default();
         stages.add(&StageTimes::default());
         let text = serde_json::to_string(&stages).unwrap();

@@ -9,7 +9,7 @@ use phyxel::frame::{BodyReport, FrameBody, FrameParticles, FrameSkin, PhaseCount
 use phyxel::material::Finish;
 use phyxel::model::ModelKind;
 use phyxel::store::Phase;
-use phyxel_run::{Export, ExportContext};
+use phyxel_run::{ExportContext, ExportFormat};
 use std::fs;
 use std::sync::Arc;
 
@@ -106,14 +106,14 @@ fn body(name: &str, particles: std::ops::Range<usize>, skin: Option<FrameSkin>) 
 }
 
 /// Exports one kind and tells the bytes it wrote.
-fn export(kind: Export, triangles: &Arc<Vec<[u32; 3]>>) -> u64 {
+fn export(kind: ExportFormat, triangles: &Arc<Vec<[u32; 3]>>) -> u64 {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join(kind.name());
     fs::create_dir(&folder).unwrap();
     let context = ExportContext { frame_rate: 30.0, title: "a sheet and a cloud".to_string() };
     let mut sink = kind.sink(place.path(), &context);
     for index in 0..FRAMES {
-        sink.frame(&frame(index, triangles)).unwrap();
+        sink.write_frame(&frame(index, triangles)).unwrap();
     }
     sink.finish().unwrap();
     fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
@@ -125,7 +125,7 @@ fn a_hundred_large_frames_need_little_memory_in_every_kind() {
     let triangles = triangles();
     assert!(triangles.len() >= 200_000);
     let mut lines = String::new();
-    for kind in Export::ALL {
+    for kind in ExportFormat::ALL {
         let start = std::time::Instant::now();
         let bytes = export(kind, &triangles);
         let (seconds, peak) = (start.elapsed().as_secs_f64(), peak());

@@ -1,6 +1,6 @@
 //! Exports of whole runs: a run that was stopped or killed and went on leaves the same files, byte for byte.
 
-use phyxel_run::{Advance, CheckpointInterval, Claim, Export, Progress, Run, RunOptions};
+use phyxel_run::{CheckpointInterval, ExportFormat, OverwritePolicy, Progress, ProgressObserver, Run, RunOptions};
 use phyxel_scene::Scene;
 use std::collections::BTreeMap;
 use std::fs;
@@ -93,20 +93,20 @@ struct Stopper {
     stop: Arc<AtomicBool>,
 }
 
-impl Progress for Stopper {
-    fn frame(&mut self, advance: &Advance) {
+impl ProgressObserver for Stopper {
+    fn update(&mut self, advance: &Progress) {
         self.stop.store(advance.frame >= self.after, Ordering::Relaxed);
     }
 }
 
 /// Runs a scene into a folder, up to a frame if one is given.
-fn run(text: &str, folder: &Path, claim: Claim, stop_after: Option<u32>) {
+fn run(text: &str, folder: &Path, claim: OverwritePolicy, stop_after: Option<u32>) {
     let scene = Scene::read(text, "sample", Path::new(".")).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let options = RunOptions {
         folder: folder.to_path_buf(),
-        claim,
-        exports: Export::ALL.to_vec(),
+        overwrite: claim,
+        exports: ExportFormat::ALL.to_vec(),
         threads: Some(1),
         checkpoints: CheckpointInterval { frames: Some(4), seconds: None },
         stop: Arc::clone(&stop),
@@ -118,7 +118,7 @@ fn run(text: &str, folder: &Path, claim: Claim, stop_after: Option<u32>) {
 
 /// Every exported file of a run with its content.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let folders = Export::ALL.map(|export| folder.join(export.name()));
+    let folders = ExportFormat::ALL.map(|export| folder.join(export.name()));
     let entries = folders.iter().flat_map(|own| fs::read_dir(own).unwrap()).map(|entry| entry.unwrap().path());
     entries.map(|path| (path.strip_prefix(folder).unwrap().to_path_buf(), fs::read(&path).unwrap())).collect()
 }
@@ -136,10 +136,10 @@ fn a_stopped_run_goes_on_to_the_same_files() {
     let place = tempfile::tempdir().unwrap();
     for (name, text) in [("bodies", BODIES), ("solids", SOLIDS), ("surfels", SURFELS), ("poured", POURED)] {
         let [whole, parted] = ["whole", "parted"].map(|kind| place.path().join(format!("{name}-{kind}")));
-        run(text, &whole, Claim::New, None);
-        run(text, &parted, Claim::New, Some(3));
-        run(text, &parted, Claim::Resume, Some(7));
-        run(text, &parted, Claim::Resume, None);
+        run(text, &whole, OverwritePolicy::Refuse, None);
+        run(text, &parted, OverwritePolicy::Refuse, Some(3));
+        run(text, &parted, OverwritePolicy::Resume, Some(7));
+        run(text, &parted, OverwritePolicy::Resume, None);
         require_same(&whole, &parted);
     }
 }
@@ -148,11 +148,12 @@ fn a_stopped_run_goes_on_to_the_same_files() {
 fn a_run_that_is_resumed_and_stopped_at_once_leaves_whole_files() {
     let place = tempfile::tempdir().unwrap();
     let [once, twice] = ["once", "twice"].map(|kind| place.path().join(kind));
-    run(SOLIDS, &once, Claim::New, Some(3));
-    run(SOLIDS, &twice, Claim::New, Some(3));
+    run(SOLIDS, &once, OverwritePolicy::Refuse, Some(3));
+    run(SOLIDS, &twice, OverwritePolicy::Refuse, Some(3));
     let scene = Scene::read(SOLIDS, "sample", Path::new(".")).unwrap();
     let stop = Arc::new(AtomicBool::new(true));
-    let options = RunOptions { folder: twice.clone(), claim: Claim::Resume, stop, ..RunOptions::default() };
+    let options =
+        RunOptions { folder: twice.clone(), overwrite: OverwritePolicy::Resume, stop, ..RunOptions::default() };
     Run::prepare(&scene, options).unwrap().execute(&mut ()).unwrap();
     require_same(&once, &twice);
 }
@@ -161,17 +162,17 @@ fn a_run_that_is_resumed_and_stopped_at_once_leaves_whole_files() {
 fn a_killed_run_goes_on_from_its_checkpoint_to_the_same_files() {
     let place = tempfile::tempdir().unwrap();
     let [whole, killed, later] = ["whole", "killed", "later"].map(|kind| place.path().join(kind));
-    run(BODIES, &whole, Claim::New, None);
+    run(BODIES, &whole, OverwritePolicy::Refuse, None);
     // As if it had been killed in frame 7: files of that time, but a checkpoint of frame 4.
-    run(BODIES, &killed, Claim::New, Some(4));
-    run(BODIES, &later, Claim::New, Some(7));
+    run(BODIES, &killed, OverwritePolicy::Refuse, Some(4));
+    run(BODIES, &later, OverwritePolicy::Refuse, Some(7));
     for (path, bytes) in files(&later) {
         fs::write(killed.join(path), bytes).unwrap();
     }
     let scene = killed.join("usd/scene.usdc");
     let torn = fs::read(&scene).unwrap();
     fs::write(&scene, &torn[..torn.len() - 1000]).unwrap();
-    run(BODIES, &killed, Claim::Resume, None);
+    run(BODIES, &killed, OverwritePolicy::Resume, None);
     require_same(&whole, &killed);
 }
 
@@ -182,7 +183,7 @@ fn only_bodies_that_keep_their_triangles_make_one_moving_file() {
         [("bodies", BODIES, false), ("solids", SOLIDS, true), ("surfels", SURFELS, true), ("poured", POURED, false)]
     {
         let folder = place.path().join(name);
-        run(text, &folder, Claim::New, None);
+        run(text, &folder, OverwritePolicy::Refuse, None);
         assert_eq!(folder.join("glb/scene.glb").exists(), moves, "{name}");
     }
 }
@@ -190,7 +191,7 @@ fn only_bodies_that_keep_their_triangles_make_one_moving_file() {
 #[test]
 fn surfels_are_counted_and_have_no_volume() {
     let place = tempfile::tempdir().unwrap();
-    run(SURFELS, place.path(), Claim::New, None);
+    run(SURFELS, place.path(), OverwritePolicy::Refuse, None);
     let report: serde_json::Value =
         serde_json::from_slice(&fs::read(place.path().join("report.json")).unwrap()).unwrap();
     let skin = &report["bodies"][0]["skin"];
@@ -203,7 +204,7 @@ fn surfels_are_counted_and_have_no_volume() {
 #[test]
 fn bodies_without_particles_are_told_of_and_leave_no_mark_in_files() {
     let place = tempfile::tempdir().unwrap();
-    run(POURED, place.path(), Claim::New, None);
+    run(POURED, place.path(), OverwritePolicy::Refuse, None);
     let lines = fs::read_to_string(place.path().join("frames.jsonl")).unwrap();
     let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let count = |frame: usize, body: usize| lines[frame]["bodies"][body]["particles"]["fluid"].as_u64().unwrap();
@@ -226,8 +227,8 @@ fn bodies_without_particles_are_told_of_and_leave_no_mark_in_files() {
 fn a_new_run_in_the_same_folder_leaves_nothing_of_the_old_one() {
     let place = tempfile::tempdir().unwrap();
     let [fresh, replaced] = ["fresh", "replaced"].map(|kind| place.path().join(kind));
-    run(SOLIDS, &replaced, Claim::New, None);
-    run(BODIES, &replaced, Claim::Replace, Some(2));
-    run(BODIES, &fresh, Claim::New, Some(2));
+    run(SOLIDS, &replaced, OverwritePolicy::Refuse, None);
+    run(BODIES, &replaced, OverwritePolicy::Replace, Some(2));
+    run(BODIES, &fresh, OverwritePolicy::Refuse, Some(2));
     require_same(&fresh, &replaced);
 }

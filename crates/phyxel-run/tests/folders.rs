@@ -2,7 +2,8 @@
 
 use phyxel::Frame;
 use phyxel_run::{
-    Advance, CheckpointInterval, Claim, Ending, Export, Outcome, Progress, Run, RunError, RunOptions, Sink, SinkError,
+    CheckpointInterval, Ending, ExportFormat, Outcome, OverwritePolicy, Progress, ProgressObserver, Run, RunError,
+    RunOptions, Sink, SinkError,
 };
 use phyxel_scene::Scene;
 use serde_json::Value;
@@ -70,7 +71,7 @@ impl Bench {
     }
 
     fn resume(&self, name: &str) -> Result<Outcome, RunError> {
-        self.run(RunOptions { claim: Claim::Resume, ..self.options(name) })
+        self.run(RunOptions { overwrite: OverwritePolicy::Resume, ..self.options(name) })
     }
 
     fn read(&self, name: &str) -> Vec<u8> {
@@ -83,8 +84,8 @@ struct Stopper {
     stop: Arc<AtomicBool>,
 }
 
-impl Progress for Stopper {
-    fn frame(&mut self, advance: &Advance) {
+impl ProgressObserver for Stopper {
+    fn update(&mut self, advance: &Progress) {
         self.stop.store(advance.frame >= self.after, Ordering::Relaxed);
     }
 }
@@ -99,7 +100,7 @@ fn load(folder: &Path, name: &str, text: &str) -> Scene {
 fn a_run_leaves_a_report_a_line_per_frame_and_a_checkpoint() {
     let bench = Bench::new();
     let further = bench.path("further.json");
-    let outcome = bench.run(RunOptions { report: Some(further.clone()), ..bench.options("run") }).unwrap();
+    let outcome = bench.run(RunOptions { extra_report: Some(further.clone()), ..bench.options("run") }).unwrap();
     assert_eq!(outcome.ending, Ending::Done);
     let report: Value = serde_json::from_slice(&bench.read("run/report.json")).unwrap();
     for key in ["phyxel", "scene", "threads", "frames", "steps", "simulated_seconds", "wall_seconds", "state_hash"] {
@@ -119,7 +120,7 @@ fn a_run_leaves_a_report_a_line_per_frame_and_a_checkpoint() {
 #[test]
 fn a_stopped_and_resumed_run_is_the_same_as_one_in_one_go() {
     let bench = Bench::new();
-    let exports = || vec![Export::Ply, Export::Obj];
+    let exports = || vec![ExportFormat::Ply, ExportFormat::Obj];
     let whole = bench.run(RunOptions { exports: exports(), ..bench.options("whole") }).unwrap();
     let stopped = bench.run_and_stop(RunOptions { exports: exports(), ..bench.options("parted") }, 6);
     assert_eq!(stopped.report.frames, 6);
@@ -136,7 +137,7 @@ fn a_stopped_and_resumed_run_is_the_same_as_one_in_one_go() {
 #[test]
 fn a_killed_run_goes_on_from_its_checkpoint_without_a_trace() {
     let bench = Bench::new();
-    let exports = vec![Export::Ply];
+    let exports = vec![ExportFormat::Ply];
     bench.run(bench.options("whole")).unwrap();
     bench.run_and_stop(RunOptions { exports, ..bench.options("killed") }, 6);
     // As if frames 7 and half of 8 had been written before the end.
@@ -154,7 +155,7 @@ fn a_finished_run_is_left_alone_and_a_longer_one_goes_on() {
     let bench = Bench::new();
     bench.run(RunOptions { frames: Some(8), ..bench.options("run") }).unwrap();
     let before = (bench.read("run/report.json"), bench.read("run/checkpoint"));
-    let frames = |count| RunOptions { frames: Some(count), claim: Claim::Resume, ..bench.options("run") };
+    let frames = |count| RunOptions { frames: Some(count), overwrite: OverwritePolicy::Resume, ..bench.options("run") };
     let outcome = bench.run(frames(8)).unwrap();
     assert_eq!((outcome.ending, outcome.report.frames), (Ending::AlreadyDone, 8));
     assert!(before == (bench.read("run/report.json"), bench.read("run/checkpoint")));
@@ -180,7 +181,7 @@ fn the_duration_may_change_between_two_sessions_but_nothing_else() {
 fn another_seed_is_another_run() {
     let bench = Bench::new();
     bench.run_and_stop(bench.options("run"), 6);
-    let mut options = RunOptions { claim: Claim::Resume, ..bench.options("run") };
+    let mut options = RunOptions { overwrite: OverwritePolicy::Resume, ..bench.options("run") };
     options.build.seed = Some(8);
     let error = bench.run(options).unwrap_err();
     assert!(error.is_refusal() && error.to_string().contains("seed 8"), "{error}");
@@ -220,7 +221,7 @@ fn a_checkpoint_of_another_run_is_refused() {
 struct FullAt(u32);
 
 impl Sink for FullAt {
-    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+    fn write_frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
         if frame.index < self.0 {
             return Ok(());
         }
@@ -270,7 +271,8 @@ fn a_failed_simulation_keeps_everything_up_to_the_last_good_frame() {
 fn exports_asked_for_later_begin_later_and_say_so() {
     let bench = Bench::new();
     bench.run_and_stop(bench.options("run"), 6);
-    let options = RunOptions { claim: Claim::Resume, exports: vec![Export::Obj], ..bench.options("run") };
+    let options =
+        RunOptions { overwrite: OverwritePolicy::Resume, exports: vec![ExportFormat::Obj], ..bench.options("run") };
     let outcome = bench.run(options).unwrap();
     assert!(outcome.report.warnings.iter().any(|warning| warning.contains("obj files begin at frame 7")));
     assert!(!bench.path("run/obj/frame_00006.obj").exists() && bench.path("run/obj/frame_00007.obj").exists());
@@ -280,10 +282,10 @@ fn exports_asked_for_later_begin_later_and_say_so() {
 fn a_folder_is_taken_only_by_those_who_may() {
     let bench = Bench::new();
     bench.run(RunOptions { frames: Some(2), ..bench.options("run") }).unwrap();
-    let again = |claim| bench.run(RunOptions { frames: Some(1), claim, ..bench.options("run") });
-    let error = again(Claim::New).unwrap_err();
+    let again = |claim| bench.run(RunOptions { frames: Some(1), overwrite: claim, ..bench.options("run") });
+    let error = again(OverwritePolicy::Refuse).unwrap_err();
     assert!(error.is_refusal() && error.to_string().contains("already holds a run of \"fall\""), "{error}");
-    assert_eq!(again(Claim::Replace).unwrap().report.frames, 1);
+    assert_eq!(again(OverwritePolicy::Replace).unwrap().report.frames, 1);
     assert!(bench.resume("nowhere").unwrap_err().to_string().contains("no run to resume"));
     assert!(!bench.path("nowhere").exists());
 }

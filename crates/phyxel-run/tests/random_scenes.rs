@@ -1,23 +1,23 @@
 //! Five hundred random valid scenes: no value stops being a number, nothing panics, no particle is lost.
 
 use phyxel::step::{StageTimes, step};
-use phyxel_scene::sample::CounterRng;
+use phyxel_scene::sample::SequentialRng;
 use phyxel_scene::{BuildOptions, Scene};
 use std::path::Path;
 
 const SCENES: u64 = 500;
 
 /// A number whose logarithm is spread evenly.
-fn spread(random: &mut CounterRng, low: f64, high: f64) -> f64 {
+fn spread(random: &mut SequentialRng, low: f64, high: f64) -> f64 {
     low * (high / low).powf(f64::from(random.uniform()))
 }
 
-fn pick<'a>(random: &mut CounterRng, words: &[&'a str]) -> &'a str {
+fn pick<'a>(random: &mut SequentialRng, words: &[&'a str]) -> &'a str {
     words[random.below(words.len() as u64) as usize]
 }
 
 /// A shape of about this size, as a file writes it.
-fn shape(random: &mut CounterRng, size: f64) -> String {
+fn shape(random: &mut SequentialRng, size: f64) -> String {
     let [a, b, c] = [0, 1, 2].map(|_| size * f64::from(0.3 + random.uniform()));
     match random.below(7) {
         0 => format!("{{ kind = 'box', size = [{a:e}, {b:e}, {c:e}] }}"),
@@ -30,7 +30,7 @@ fn shape(random: &mut CounterRng, size: f64) -> String {
     }
 }
 
-fn body(random: &mut CounterRng, number: u32, size: f64) -> String {
+fn body(random: &mut SequentialRng, number: u32, size: f64) -> String {
     let spacing = size * f64::from(0.25 + 0.5 * random.uniform());
     let at = [0, 1, 2].map(|_| size * f64::from(6.0 * random.uniform() - 3.0));
     let turn = [0, 1, 2].map(|_| 360.0 * random.uniform());
@@ -64,7 +64,7 @@ fn body(random: &mut CounterRng, number: u32, size: f64) -> String {
 
 /// A scene and the step it is run with, s.
 fn scene(seed: u64) -> (String, f32) {
-    let mut random = CounterRng::new(seed);
+    let mut random = SequentialRng::new(seed);
     let size = spread(&mut random, 1e-4, 1e4);
     let gravity = spread(&mut random, 1e-3, 1e3);
     let mut text = format!(

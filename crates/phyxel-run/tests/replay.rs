@@ -1,6 +1,6 @@
 //! The frames of a run can be had again, and only as they were.
 
-use phyxel_run::{Claim, Export, MemorySink, Replay, ReplayOptions, Run, RunOptions};
+use phyxel_run::{ExportFormat, MemorySink, OverwritePolicy, Replay, ReplayOptions, Run, RunOptions};
 use phyxel_scene::Scene;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,13 +29,13 @@ fn scene_file(place: &Path) -> PathBuf {
 }
 
 /// Runs the scene with one setting changed, and exports it.
-fn run(place: &Path, exports: Vec<Export>) -> PathBuf {
+fn run(place: &Path, exports: Vec<ExportFormat>) -> PathBuf {
     let (file, folder) = (scene_file(place), place.join("run"));
     let overrides = vec![("bodies.cube.velocity".to_string(), "[0.5, 0.0, 0.0]".to_string())];
     let scene = Scene::load(&file.to_string_lossy(), &overrides).unwrap();
     let options = RunOptions {
         folder: folder.clone(),
-        claim: Claim::New,
+        overwrite: OverwritePolicy::Refuse,
         exports,
         overrides,
         source: Some(file),
@@ -66,7 +66,7 @@ fn a_replay_shows_the_frames_of_the_run() {
 #[test]
 fn exports_made_later_are_those_made_during_the_run() {
     let place = tempfile::tempdir().unwrap();
-    let kinds = vec![Export::Ply, Export::Obj];
+    let kinds = vec![ExportFormat::Ply, ExportFormat::Obj];
     let folder = run(place.path(), kinds.clone());
     let read = || {
         ["ply/skin_00005.ply", "ply/particles_00000.ply", "obj/frame_00006.obj"]

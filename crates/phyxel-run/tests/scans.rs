@@ -33,6 +33,6 @@ fn the_bunny_melts() {
     let outcome = run_scene_in_memory(&scene, MemoryOptions::default()).unwrap();
     assert_eq!(outcome.ending, Ending::Done);
     let unmet: Vec<&str> =
-        outcome.report.expectations.iter().filter(|f| f.passed != Some(true)).map(|f| f.says.as_str()).collect();
+        outcome.report.expectations.iter().filter(|f| f.passed != Some(true)).map(|f| f.message.as_str()).collect();
     assert!(unmet.is_empty(), "{unmet:?}");
 }

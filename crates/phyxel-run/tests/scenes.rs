@@ -1,7 +1,9 @@
 //! Every built-in scene does what it says it does, on any number of threads, in one go or in two.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use phyxel_run::{Advance, Claim, Ending, MemoryOptions, Progress, Run, RunOptions, run_scene_in_memory};
+use phyxel_run::{
+    Ending, MemoryOptions, OverwritePolicy, Progress, ProgressObserver, Run, RunOptions, run_scene_in_memory,
+};
 use phyxel_scene::{BuildOptions, Scene, builtin};
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +34,7 @@ fn meet_expectations(name: &str) -> Result<(), Failed> {
         return Err(error.into());
     }
     let unmet = outcome.report.expectations.iter().filter(|finding| finding.passed != Some(true));
-    let said: Vec<&str> = unmet.map(|finding| finding.says.as_str()).collect();
+    let said: Vec<&str> = unmet.map(|finding| finding.message.as_str()).collect();
     if said.is_empty() { Ok(()) } else { Err(said.join("\n").into()) }
 }
 
@@ -42,13 +44,13 @@ fn compare(name: &str) -> Result<(), Failed> {
     let frames = short(&scene)?;
     let place = tempfile::tempdir()?;
     let whole = place.path().join("whole");
-    let at_once = run_into(&scene, &whole, Claim::New, (1, frames, None))?;
+    let at_once = run_into(&scene, &whole, OverwritePolicy::Refuse, (1, frames, None))?;
     let lines = |folder: &Path| std::fs::read_to_string(folder.join("frames.jsonl"));
     let ways: &[[usize; 2]] = if is_long() { &[[8, 2], [1, 1], [2, 8]] } else { &[[8, 2]] };
     for &[first, second] in ways {
         let parted = place.path().join(format!("parted-{first}-{second}"));
-        run_into(&scene, &parted, Claim::New, (first, frames, Some(frames / 2)))?;
-        let resumed = run_into(&scene, &parted, Claim::Resume, (second, frames, None))?;
+        run_into(&scene, &parted, OverwritePolicy::Refuse, (first, frames, Some(frames / 2)))?;
+        let resumed = run_into(&scene, &parted, OverwritePolicy::Resume, (second, frames, None))?;
         let way = format!("at once on 1 thread, and on {first} and then resumed on {second}");
         require_equal_lines(&format!("frames.jsonl {way}"), &lines(&whole)?, &lines(&parted)?)?;
         require_equal(&format!("state hash {way}"), &at_once, &resumed)?;
@@ -60,13 +62,13 @@ fn compare(name: &str) -> Result<(), Failed> {
 fn run_into(
     scene: &Scene,
     folder: &Path,
-    claim: Claim,
+    claim: OverwritePolicy,
     (threads, frames, stop_after): (usize, u32, Option<u32>),
 ) -> Result<String, Failed> {
     let stop = Arc::new(AtomicBool::new(false));
     let mut stopper = Stopper { after: stop_after, stop: Arc::clone(&stop) };
     let (folder, threads, frames) = (folder.to_path_buf(), Some(threads), Some(frames));
-    let options = RunOptions { folder, claim, frames, threads, stop, ..RunOptions::default() };
+    let options = RunOptions { folder, overwrite: claim, frames, threads, stop, ..RunOptions::default() };
     let outcome = Run::prepare(scene, options)?.execute(&mut stopper)?;
     let expected = if stop_after.is_some() { Ending::Interrupted } else { Ending::Done };
     if outcome.ending != expected {
@@ -110,8 +112,8 @@ struct Stopper {
     stop: Arc<AtomicBool>,
 }
 
-impl Progress for Stopper {
-    fn frame(&mut self, advance: &Advance) {
+impl ProgressObserver for Stopper {
+    fn update(&mut self, advance: &Progress) {
         if self.after.is_some_and(|frame| advance.frame >= frame) {
             self.stop.store(true, Ordering::Relaxed);
         }

@@ -72,6 +72,11 @@ impl Node {
         }
     }
 
+    /// Returns the string with this key, if this is a table that has it.
+    pub fn child_text(&self, key: &str) -> Option<&str> {
+        self.child(key).and_then(Self::text)
+    }
+
     /// Describes the value for messages: `the text "abc"`.
     pub fn describe(&self) -> String {
         match &self.value {

@@ -8,6 +8,8 @@ mod build;
 pub mod builtin;
 mod document;
 mod error;
+mod hash_grid;
+pub mod import;
 mod load;
 pub mod mesh;
 pub mod presets;
@@ -21,6 +23,6 @@ pub use build::{BuildOptions, Built};
 pub use error::{BuildError, LoadError, Problem, SceneErrors};
 pub use scene::{
     Action, BodyDescription, Camera, ClusterPlan, Copies, Deformation, Event, Expectation, ExpectedTime, ExpectedValue,
-    HeatingDescription, ModelDescription, ModelName, ObstacleDescription, PoseKeyframe, Scene, SkinDescription,
-    StepDescription, Subject, VERSION,
+    HeatingDescription, ModelDescription, ObstacleDescription, PoseKeyframe, Scene, SkinDescription, StepDescription,
+    Subject, VERSION,
 };

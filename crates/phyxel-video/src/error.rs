@@ -1,35 +1,35 @@
-//! What can go wrong with films and pictures.
+//! Errors of writing videos and pictures.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// A film or a picture could not be written. The target is then as it was before.
+/// Error of writing a video or a picture. The target file is then unchanged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum FilmError {
-    /// The format cannot hold pictures of this size.
+pub enum VideoError {
+    /// The encoder does not support this resolution.
     #[error(
-        "\"{path}\" cannot hold pictures of {width} x {height} pixels; choose sides from 16 up, at most 3840 the longer \
-         and 2160 the shorter one"
+        "\"{path}\" cannot have pictures of {width} x {height} pixels; choose sides from 16 up, \
+         at most 3840 the longer and 2160 the shorter one"
     )]
     Size {
-        /// The film.
+        /// The video.
         path: PathBuf,
         /// Pixels.
         width: u32,
         /// Pixels.
         height: u32,
     },
-    /// The frame rate is not usable.
+    /// The frame rate is out of range.
     #[error("\"{path}\" cannot have a frame rate of {rate} pictures per second; choose one from 0.01 to 1000")]
     FrameRate {
-        /// The film.
+        /// The video.
         path: PathBuf,
         /// Pictures per second.
         rate: f64,
     },
-    /// A picture does not have the size it should have.
+    /// The bytes of a picture do not match the resolution.
     #[error(
         "picture {number} of \"{path}\" has {found} bytes instead of {expected}; give width x height x 3 bytes, red, \
          green and blue of each pixel"
@@ -37,51 +37,51 @@ pub enum FilmError {
     Picture {
         /// The file.
         path: PathBuf,
-        /// Number of the picture, from 0.
+        /// Index of the picture, from 0.
         number: u32,
-        /// Bytes needed.
+        /// Bytes of a picture of this resolution.
         expected: u64,
-        /// Bytes given.
+        /// Bytes of the given picture.
         found: u64,
     },
     /// A file could not be written.
     #[error("cannot {action} \"{path}\": {source}; {}", remedy(source))]
     File {
-        /// What was tried: "create", "write", "replace".
+        /// Operation that failed: "create", "write" or "replace".
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The encoder refused a picture.
+    /// The encoder failed.
     #[error(
         "the H.264 encoder refused picture {number} of \"{path}\": {source}; try another size, or write single pictures"
     )]
     Encoder {
-        /// The film.
+        /// The video.
         path: PathBuf,
-        /// Number of the picture, from 0.
+        /// Index of the picture, from 0.
         number: u32,
-        /// What the encoder said.
+        /// Error of the encoder.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A film needs pictures.
-    #[error("\"{path}\" got no picture, so there is no film; push at least one before finishing")]
+    /// A video needs pictures.
+    #[error("\"{path}\" has no pictures, so there is no video; add at least one before finishing")]
     Empty {
-        /// The film.
+        /// The video.
         path: PathBuf,
     },
-    /// An earlier picture failed, so what follows cannot be right.
-    #[error("\"{path}\" cannot go on after an earlier error; make the film again")]
-    Broken {
-        /// The film.
+    /// An earlier picture failed, so later ones cannot be decoded.
+    #[error("\"{path}\" cannot go on after an earlier error; make the video again")]
+    Failed {
+        /// The video.
         path: PathBuf,
     },
 }
 
-impl FilmError {
-    /// `action` on `path` failed.
+impl VideoError {
+    /// Creates the error of a failed `action` on `path`.
     pub(crate) fn file(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self::File { action, path: path.to_path_buf(), source }
     }

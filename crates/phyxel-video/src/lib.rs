@@ -1,33 +1,34 @@
-//! Pictures to files: a film (H.264 in MP4) and single pictures (PNG), without external programs.
+//! Video files (H.264 in MP4) and image files (PNG) from RGB pictures, without external programs.
 //!
 //! ```no_run
-//! use phyxel_video::{Film, FilmSettings};
+//! use phyxel_video::{VideoSettings, VideoWriter};
 //!
-//! # fn main() -> Result<(), phyxel_video::FilmError> {
-//! let mut film = Film::create("run.mp4", FilmSettings::new(1280, 720, 30.0))?;
+//! # fn main() -> Result<(), phyxel_video::VideoError> {
+//! let mut video = VideoWriter::create("run.mp4", VideoSettings::new(1280, 720, 30.0))?;
 //! let grey = vec![128; 1280 * 720 * 3];
 //! for _ in 0..60 {
-//!     film.push(&grey)?;
+//!     video.add_picture(&grey)?;
 //! }
-//! film.finish()
+//! video.finish()
 //! # }
 //! ```
 //!
-//! A picture is RGB with eight bits per channel in sRGB, row by row from the top, without gaps. The same pictures give the
-//! same bytes. The crate knows nothing of simulations, and nothing else of the workspace.
+//! A picture is RGB with eight bits per channel in sRGB, row by row from the top, without padding. The same
+//! pictures give the same bytes. The crate knows nothing of simulations and depends on no other crate of the
+//! workspace.
 
 #![forbid(unsafe_code)]
 
+mod atomic_file;
 mod boxes;
-mod draft;
-mod encode;
+mod encoder;
 mod error;
-mod film;
-mod movie;
-mod picture;
-mod planes;
-mod rate;
+mod frame_rate;
+mod mp4;
+mod png_file;
+mod writer;
+mod ycbcr;
 
-pub use error::FilmError;
-pub use film::{Film, FilmSettings, LARGEST_SIDES, Quality, SMALLEST_SIDE};
-pub use picture::write_png;
+pub use error::VideoError;
+pub use png_file::write_png;
+pub use writer::{MAX_SIDES, MIN_SIDE, Quality, VideoSettings, VideoWriter};

@@ -4,13 +4,13 @@
 //! (u128), payload (postcard).
 
 use crate::error::CheckpointError;
-use crate::model::Model;
+use crate::model::Models;
 use crate::world::World;
 use xxhash_rust::xxh3::xxh3_128;
 
 const MAGIC: &[u8; 8] = b"PHYXELCK";
 /// Format version. Incremented whenever the meaning of the payload changes.
-pub const FORMAT: u32 = 13;
+pub const FORMAT: u32 = 14;
 const HEADER: usize = 8 + 4 + 8 + 16;
 
 /// Serialises a world.
@@ -56,6 +56,6 @@ fn read_bytes<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 /// Serialises the state of models, for hashes.
-pub(crate) fn encode_models(models: &[Model]) -> Vec<u8> {
+pub(crate) fn encode_models(models: &Models) -> Vec<u8> {
     postcard::to_allocvec(models).unwrap_or_default()
 }

@@ -24,7 +24,6 @@ mod scratch;
 pub mod skin;
 pub mod step;
 pub mod store;
-mod topology;
 mod validate;
 pub mod world;
 

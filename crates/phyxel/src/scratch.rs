@@ -1,12 +1,12 @@
 //! Workspace of a step. It may be dropped at any time and is never part of a checkpoint.
 
-use crate::contact::{BodyBounds, SphereTriangleContact, VertexTetContact, make_colliders};
+use crate::contact::{BodyBounds, SphereTriangleContact, VertexFaceContact, make_colliders};
 use crate::emission::DrainState;
 use crate::geometry::Collider;
 use crate::heat::{NetworkCache, ObstacleHeatLink};
+use crate::model::ContactReactions;
 use crate::obstacle::Obstacle;
 use glam::Vec3;
-use phyxel_laws::tet_collision::CollisionDetector;
 
 /// Workspace of a step.
 #[derive(Clone, Debug, Default)]
@@ -19,13 +19,15 @@ pub(crate) struct Scratch {
     pub bounds: Vec<BodyBounds>,
     /// True if `bounds` is up to date.
     pub bounds_are_current: bool,
+    /// Pairs of bodies with overlapping bounds at the start of the step.
+    pub body_pairs: Vec<[u32; 2]>,
+    /// Contact impulses of implicit solutions in this step.
+    pub reactions: ContactReactions,
     /// Pairs of particles that may touch within the step.
     pub sphere_pairs: Vec<(u32, u32)>,
-    /// Nodes of tetrahedra inside other tetrahedra.
-    pub vertex_tet_contacts: Vec<VertexTetContact>,
-    /// Workspace of their detection.
-    pub collision_detector: CollisionDetector,
-    /// Particles of other models that touch faces of tetrahedra, or may do so within the step.
+    /// Vertices of boundary meshes inside other meshes.
+    pub vertex_face_contacts: Vec<VertexFaceContact>,
+    /// Particles of other models that touch faces of boundary meshes, or may do so within the step.
     pub sphere_triangle_contacts: Vec<SphereTriangleContact>,
     /// Heat links between obstacles and particles.
     pub obstacle_heat_links: Vec<ObstacleHeatLink>,

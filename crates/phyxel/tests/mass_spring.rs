@@ -175,7 +175,7 @@ fn springs_soften_linearly_between_softening_and_melting_point_and_melt_there() 
         bar.temperature = temperature;
         world.add_body(bar).unwrap();
         let found = forces(&mut world);
-        (found[0].x, world.mass_spring_model().unwrap().spring_count())
+        (found[0].x, world.models().mass_spring.spring_count())
     };
     let (cold, all) = measure(0.0);
     for (temperature, fraction) in [(-40.0, 1.0), (5.999, 1.0), (6.0, 1.0), (6.5, 0.75), (7.0, 0.5), (7.9, 0.05)] {
@@ -201,11 +201,11 @@ fn molecules_stay_molten_when_cooled_unless_they_may_freeze() {
         };
         heat(&mut world, 9.0);
         run_frames(&mut world, 3);
-        assert_eq!(world.mass_spring_model().unwrap().spring_count(), 0);
+        assert_eq!(world.models().mass_spring.spring_count(), 0);
         assert!(world.particles().phase.iter().all(|&phase| phase == Phase::Fluid));
         heat(&mut world, 1.0);
         run_frames(&mut world, 3);
-        let springs = world.mass_spring_model().unwrap().spring_count();
+        let springs = world.models().mass_spring.spring_count();
         let report = &world.frame().bodies[0].report;
         assert_eq!(springs > 0, refreeze);
         assert_eq!(report.merged, springs);

@@ -328,7 +328,7 @@ fn clusters_may_be_given_one_per_tetrahedron() {
     new.start = Some(new.samples.iter().map(|x| *x * Vec3::new(1.5, 0.8, 1.0)).collect());
     let mut world = world_without_gravity(Material { damping: 0.5, ..default_material() });
     world.add_body(new).unwrap();
-    assert_eq!(world.shape_matching_model().unwrap().cluster_count(), 5);
+    assert_eq!(world.models().shape_matching.cluster_count(), 5);
     run_steps(&mut world, 0.004, 500);
     assert!(max_strain(&world, 0) < 1e-3);
 }

@@ -1,7 +1,7 @@
 //! `phyxel bench`.
 
 use crate::failure::{BAD_INPUT, Failure};
-use crate::say;
+use crate::output;
 use phyxel_run::bench::{self, Row};
 use std::process::ExitCode;
 
@@ -9,24 +9,24 @@ use std::process::ExitCode;
 pub(crate) fn bench(name: Option<&str>, json: bool) -> Result<ExitCode, Failure> {
     let mut rows: Vec<Row> = Vec::new();
     if !json {
-        say::to_stdout(&heading());
+        output::print(&header());
     }
     let measured = bench::run(name, &mut |row| {
         if !json {
-            say::to_stdout(&line(&row));
+            output::print(&line(&row));
         }
         rows.push(row);
     });
     measured.map_err(|error| Failure::new(BAD_INPUT, anyhow::Error::from(error)))?;
     if json {
-        say::to_stdout(&serde_json::to_string_pretty(&rows).unwrap_or_default());
+        output::print(&serde_json::to_string_pretty(&rows).unwrap_or_default());
     } else {
-        say::to_stdout(&notes(&rows));
+        output::print(&published_figures(&rows));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn heading() -> String {
+fn header() -> String {
     format!(
         "{:<22} {:<33} {:>7} {:>9} {:>12} {:>12} {:>11}  {}",
         "benchmark", "measured", "threads", "elements", "median ms", "minimum ms", "ns/element", "state"
@@ -48,7 +48,7 @@ fn line(row: &Row) -> String {
 }
 
 /// Published figures, each once.
-fn notes(rows: &[Row]) -> String {
+fn published_figures(rows: &[Row]) -> String {
     let mut notes: Vec<String> = Vec::new();
     for row in rows {
         if let Some(published) = &row.published {

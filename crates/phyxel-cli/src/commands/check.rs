@@ -1,9 +1,9 @@
 //! `phyxel check`.
 
-use super::warn;
+use super::print_warnings;
 use crate::args::CheckArgs;
 use crate::failure::{BAD_INPUT, Failure};
-use crate::say;
+use crate::output;
 use phyxel_scene::{Built, Scene};
 use serde_json::json;
 use std::process::ExitCode;
@@ -13,12 +13,12 @@ pub(crate) fn check(scene: &str, args: &CheckArgs) -> Result<ExitCode, Failure> 
     let scene = Scene::load(scene, &args.scene.settings)?;
     let built = scene.build(&args.scene.build_options()).map_err(|error| Failure::new(BAD_INPUT, error))?;
     if args.json {
-        say::to_stdout(&format!("{:#}", as_json(&scene, &built)));
+        output::print(&format!("{:#}", as_json(&scene, &built)));
         return Ok(ExitCode::SUCCESS);
     }
-    warn(&built.warnings);
+    print_warnings(&built.warnings);
     if !args.quiet {
-        say::to_stdout(&format!(
+        output::print(&format!(
             "{}: {} bodies, {} particles, {} obstacles, {} s in {} frames",
             scene.title,
             built.world.bodies().len(),

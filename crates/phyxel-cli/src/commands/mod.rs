@@ -7,11 +7,11 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod scenes;
 
-use crate::say;
+use crate::output;
 
 /// Tells the warnings of a scene.
-fn warn(warnings: &[String]) {
+fn print_warnings(warnings: &[String]) {
     for warning in warnings {
-        say::to_stderr(&format!("warning: {warning}"));
+        output::print_error(&format!("warning: {warning}"));
     }
 }

@@ -1,14 +1,14 @@
 //! `phyxel run` and `phyxel demo`.
 
-use super::replay::USUAL_SIZE;
-use super::warn;
+use super::print_warnings;
+use super::replay::DEFAULT_SIZE;
 use crate::args::RunArgs;
-use crate::failure::{DISAPPOINTED, FAILED, Failure, INTERRUPTED};
-use crate::place::usual_folder;
-use crate::{progress, say, stop, summary};
+use crate::failure::{EXPECTATION_FAILED, FAILED, Failure, INTERRUPTED};
+use crate::run_folder::default_folder;
+use crate::{interrupt, output, progress, summary};
 use phyxel_run::{
-    Claim, Ending, FILM, Outcome, PICTURES, PictureOptions, PictureSink, Replay, ReplayOptions, Run, RunError,
-    RunOptions,
+    Ending, Outcome, OverwritePolicy, PICTURE_FOLDER, PictureOptions, PictureSink, Replay, ReplayOptions, Run,
+    RunError, RunOptions, VIDEO_FILE,
 };
 use phyxel_scene::Scene;
 use serde_json::json;
@@ -19,98 +19,98 @@ use std::sync::Arc;
 /// The scene of `phyxel demo`.
 pub(crate) const DEMO: &str = "goop-to-glop";
 
-/// Size of the demo's film, pixels: it is done within two minutes on two cores.
+/// Size of the demo's video, pixels: it is done within two minutes on two cores.
 const DEMO_SIZE: (u32, u32) = (768, 432);
 
-/// Simulates the demo and makes a film of it.
+/// Simulates the demo and makes a video of it.
 pub(crate) fn demo(args: &RunArgs) -> Result<ExitCode, Failure> {
     run_with(DEMO, args, DEMO_SIZE, args.video.is_none())
 }
 
 /// Simulates a scene into a folder.
 pub(crate) fn run(scene_name: &str, args: &RunArgs) -> Result<ExitCode, Failure> {
-    run_with(scene_name, args, USUAL_SIZE, false)
+    run_with(scene_name, args, DEFAULT_SIZE, false)
 }
 
-fn run_with(scene_name: &str, args: &RunArgs, size: (u32, u32), film_in_folder: bool) -> Result<ExitCode, Failure> {
+fn run_with(scene_name: &str, args: &RunArgs, size: (u32, u32), is_default_video: bool) -> Result<ExitCode, Failure> {
     let silent = args.quiet || args.json;
     let scene = Scene::load(scene_name, &args.scene.settings)?;
     let options = options(&scene, scene_name, args);
     let stop = Arc::clone(&options.stop);
     let mut run = Run::prepare(&scene, options)?;
     let folder = run.folder().to_path_buf();
-    let film = if film_in_folder { Some(folder.join(FILM)) } else { args.video.clone() };
+    let video = if is_default_video { Some(folder.join(VIDEO_FILE)) } else { args.video.clone() };
     let pictures = PictureOptions {
-        view: args.look.view(&scene, size),
-        folder: args.pictures.then(|| folder.join(PICTURES)),
-        film,
+        settings: args.look.render_settings(&scene, size),
+        folder: args.pictures.then(|| folder.join(PICTURE_FOLDER)),
+        video,
         frame_rate: scene.frame_rate,
     };
-    // A film cannot be gone on with: that of a resumed run is made at its end, from the start.
+    // A video cannot be gone on with: that of a resumed run is made at its end, from the start.
     let is_resumed = args.resume;
-    let during = PictureOptions { film: pictures.film.clone().filter(|_| !is_resumed), ..pictures.clone() };
-    if during.film.is_some() || during.folder.is_some() {
+    let during = PictureOptions { video: pictures.video.clone().filter(|_| !is_resumed), ..pictures.clone() };
+    if during.video.is_some() || during.folder.is_some() {
         run.add_sink(Box::new(PictureSink::new(during).map_err(RunError::Prepare)?));
     }
     if !args.json {
-        warn(run.warnings());
+        print_warnings(run.warnings());
     }
     if !silent {
-        say::to_stderr(&format!("{}: frames {} to {}", scene.title, run.first_frame(), run.frames()));
+        output::print_error(&format!("{}: frames {} to {}", scene.title, run.first_frame(), run.frames()));
     }
-    let outcome = run.execute(progress::watcher(silent).as_mut())?;
+    let outcome = run.execute(progress::observer(silent).as_mut())?;
     let is_done = matches!(outcome.ending, Ending::Done | Ending::AlreadyDone);
-    if let (true, true, Some(film)) = (is_resumed, is_done, &pictures.film) {
+    if let (true, true, Some(video)) = (is_resumed, is_done, &pictures.video) {
         let sink = PictureSink::new(PictureOptions { folder: None, ..pictures.clone() }).map_err(RunError::Prepare)?;
         if !silent {
-            say::to_stderr(&format!("making {} from the start", film.display()));
+            output::print_error(&format!("making {} from the start", video.display()));
         }
         let options = ReplayOptions { threads: args.threads, stop, ..ReplayOptions::default() };
         let replay = Replay::open(&folder, args.scene.max_particles)?;
-        replay.play(vec![Box::new(sink)], &options, progress::watcher(silent).as_mut())?;
+        replay.play(vec![Box::new(sink)], &options, progress::observer(silent).as_mut())?;
     }
-    tell(&outcome, pictures.film.as_deref(), args);
-    end(outcome, args)
+    print_outcome(&outcome, pictures.video.as_deref(), args);
+    exit_code(outcome, args)
 }
 
 fn options(scene: &Scene, scene_name: &str, args: &RunArgs) -> RunOptions {
     let claim = match (args.resume, args.force) {
-        (true, _) => Claim::Resume,
-        (false, true) => Claim::Replace,
-        (false, false) => Claim::New,
+        (true, _) => OverwritePolicy::Resume,
+        (false, true) => OverwritePolicy::Replace,
+        (false, false) => OverwritePolicy::Refuse,
     };
-    let folder = args.folder.clone().unwrap_or_else(|| usual_folder(Path::new("runs"), &scene.name, claim));
+    let folder = args.folder.clone().unwrap_or_else(|| default_folder(Path::new("runs"), &scene.name, claim));
     let mut exports = args.export.clone();
     exports.dedup();
     RunOptions {
         folder,
-        claim,
+        overwrite: claim,
         exports,
-        report: args.report.clone(),
+        extra_report: args.report.clone(),
         frames: args.frames,
         threads: args.threads,
         build: args.scene.build_options(),
         overrides: args.scene.settings.clone(),
         source: std::fs::canonicalize(scene_name).ok().filter(|path| path.is_file()),
-        stop: stop::on_interrupt(args.quiet || args.json),
+        stop: interrupt::stop_flag(args.quiet || args.json),
         ..RunOptions::default()
     }
 }
 
-fn tell(outcome: &Outcome, film: Option<&Path>, args: &RunArgs) {
-    // A run that fails before its first picture has no film.
-    let film = film.filter(|film| film.is_file());
+fn print_outcome(outcome: &Outcome, video: Option<&Path>, args: &RunArgs) {
+    // A run that fails before its first picture has no video.
+    let video = video.filter(|video| video.is_file());
     if args.json {
         let mut report = json!(outcome.report);
         report["folder"] = json!(outcome.folder);
-        report["video"] = json!(film);
-        say::to_stdout(&format!("{report:#}"));
+        report["video"] = json!(video);
+        output::print(&format!("{report:#}"));
     } else if !args.quiet {
-        say::to_stdout(&summary::of(outcome, film));
+        output::print(&summary::run_summary(outcome, video));
     }
 }
 
-fn end(outcome: Outcome, args: &RunArgs) -> Result<ExitCode, Failure> {
+fn exit_code(outcome: Outcome, args: &RunArgs) -> Result<ExitCode, Failure> {
     let folder = outcome.folder.unwrap_or_default();
     let kept = format!("everything up to frame {} is kept in \"{}\"", outcome.report.frames, folder.display());
     match outcome.ending {
@@ -121,8 +121,8 @@ fn end(outcome: Outcome, args: &RunArgs) -> Result<ExitCode, Failure> {
             Err(Failure::new(INTERRUPTED, anyhow::Error::msg(message)))
         }
         Ending::Done | Ending::AlreadyDone => {
-            let disappointed = args.expect && outcome.report.disappointments().next().is_some();
-            Ok(ExitCode::from(if disappointed { DISAPPOINTED } else { 0 }))
+            let disappointed = args.expect && outcome.report.failed_expectations().next().is_some();
+            Ok(ExitCode::from(if disappointed { EXPECTATION_FAILED } else { 0 }))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `phyxel scenes`.
 
 use crate::failure::{BAD_INPUT, Failure};
-use crate::say;
+use crate::output;
 use phyxel_scene::{Scene, builtin};
 use serde_json::json;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ fn print(name: &str) -> Result<(), Failure> {
     let text = builtin::text(name).ok_or_else(|| {
         Failure::new(BAD_INPUT, anyhow::anyhow!("there is no built-in scene named \"{name}\"; known: {}", known()))
     })?;
-    say::to_stdout(text.trim_end());
+    output::print(text.trim_end());
     Ok(())
 }
 
@@ -38,11 +38,11 @@ fn list(json: bool) -> Result<(), Failure> {
                 "color": if scene.temperature_range().is_some() { "temperature" } else { "material" },
             })
         };
-        say::to_stdout(&format!("{:#}", scenes.iter().map(entry).collect::<serde_json::Value>()));
+        output::print(&format!("{:#}", scenes.iter().map(entry).collect::<serde_json::Value>()));
         return Ok(());
     }
     let width = scenes.iter().map(|scene| scene.name.chars().count()).max().unwrap_or(0);
     let line = |scene: &Scene| format!("{:width$}  {} ({} s)", scene.name, scene.title, scene.duration);
-    say::to_stdout(&scenes.iter().map(line).collect::<Vec<_>>().join("\n"));
+    output::print(&scenes.iter().map(line).collect::<Vec<_>>().join("\n"));
     Ok(())
 }

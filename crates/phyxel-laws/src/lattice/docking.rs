@@ -269,14 +269,13 @@ mod tests {
 
     #[test]
     fn the_largest_principal_stress_is_found_for_any_stretch_and_rotation() {
-        let mut stream = (0..).map(|k| CounterRng::new(11, 0).uniform(k, 0) - 0.5);
-        let mut uniform = || stream.next().unwrap_or(0.0);
+        let mut rng = CounterRng::new(11, 0).sequence();
         for _ in 0..200 {
-            let along = Vec3::new(uniform(), uniform(), uniform()).normalize();
+            let along = rng.point().normalize();
             let across = along.any_orthonormal_vector();
             let frame = Mat3::from_cols(along, across, along.cross(across));
             let stretched = frame * Mat3::from_diagonal(Vec3::new(1.02, 1.01, 0.9)) * frame.transpose();
-            let deformation = Mat3::from_rotation_x(3.0 * uniform()) * stretched;
+            let deformation = Mat3::from_rotation_x(3.0 * (rng.uniform() - 0.5)) * stretched;
             // Green's strain of a stretch of 1.02 is 0.0202. Squares of numbers near 1 in f32: a few times
             // 1e-7.
             let (stress, direction) = principal_stress_above(2.01e4, 1e6, &deformation).expect("exceeds the strength");

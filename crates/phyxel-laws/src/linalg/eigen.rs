@@ -117,16 +117,13 @@ pub fn max_tridiagonal_eigenvalue(diagonal: &[f64], off_diagonal: &[f64]) -> f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::SequentialRng;
 
     fn random_symmetric<const N: usize>(seed: u64, rank: usize) -> [[f64; N]; N] {
-        let mut state = seed;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-        };
+        let mut rng = SequentialRng::new(seed);
         let mut a = [[0.0; N]; N];
         for _ in 0..rank {
-            let v: [f64; N] = std::array::from_fn(|_| next());
+            let v: [f64; N] = std::array::from_fn(|_| f64::from(rng.uniform()) - 0.5);
             for i in 0..N {
                 for j in 0..N {
                     a[i][j] += v[i] * v[j];

@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::linalg::eigen::symmetric_eigen;
-use glam::{DMat3, Mat3, Quat, Vec3};
+use glam::{DMat3, DVec3, Mat3, Quat, Vec3};
 
 /// Proper rotation `R` (determinant +1) nearest to a matrix, that is the maximiser of `tr(R^T A)`.
 ///
@@ -31,6 +31,19 @@ pub fn nearest_rotation(a: DMat3, previous: Quat) -> Quat {
         q = std::array::from_fn(|i| vectors[i][best]);
     }
     glam::DQuat::from_array(q).normalize().as_quat().normalize()
+}
+
+/// Rotation of best fit between two point clouds: of all rotations about the centroids, that with the least sum
+/// of squared distances from the rotated points of `from` to those of `to`.
+pub fn fit_rotation(from: &[Vec3], to: &[Vec3]) -> Quat {
+    let count = from.len().max(1) as f64;
+    let centroid = |points: &[Vec3]| points.iter().map(|p| p.as_dvec3()).sum::<DVec3>() / count;
+    let (from_centroid, to_centroid) = (centroid(from), centroid(to));
+    let covariance = from.iter().zip(to).fold(DMat3::ZERO, |sum, (q, p)| {
+        let (q, p) = (q.as_dvec3() - from_centroid, p.as_dvec3() - to_centroid);
+        sum + DMat3::from_cols(p * q.x, p * q.y, p * q.z)
+    });
+    nearest_rotation(covariance, Quat::IDENTITY)
 }
 
 /// Squared norm of the axial vector of a matrix of norm 1 below which one more Newton step, which squares
@@ -100,15 +113,11 @@ fn davenport(a: DMat3) -> [[f64; 4]; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::{DQuat, DVec3};
+    use crate::rng::SequentialRng;
+    use glam::DQuat;
 
     fn random_matrix(seed: u64) -> DMat3 {
-        let mut state = seed.wrapping_mul(0x9E3779B97F4A7C15).wrapping_add(1);
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-        };
-        DMat3::from_cols_array(&std::array::from_fn(|_| next()))
+        SequentialRng::new(seed).matrix().as_dmat3() * 0.5
     }
 
     #[test]
@@ -154,6 +163,16 @@ mod tests {
         let previous = Quat::from_rotation_x(0.3);
         assert_eq!(nearest_rotation_warm(Mat3::ZERO, previous), previous);
         assert_eq!(nearest_rotation_warm(Mat3::NAN, previous), previous);
+    }
+
+    #[test]
+    fn the_fit_of_a_moved_point_cloud_is_its_rotation() {
+        let mut rng = SequentialRng::new(1);
+        let from: Vec<Vec3> = (0..20).map(|_| rng.point()).collect();
+        let (rotation, shift) = (rng.rotation(), rng.point());
+        let to: Vec<Vec3> = from.iter().map(|&x| rotation * x + shift).collect();
+        assert!(fit_rotation(&from, &to).dot(rotation).abs() > 1.0 - 1e-6);
+        assert_eq!(fit_rotation(&[], &[]), Quat::IDENTITY);
     }
 
     #[test]

@@ -235,6 +235,7 @@ pub fn inverse(plastic: Mat3) -> Mat3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::SequentialRng;
     use crate::simd::SimdLevel;
     use glam::Vec3;
 
@@ -255,11 +256,8 @@ mod tests {
 
     #[test]
     fn norms_of_eight_are_those_of_each_at_every_level() {
-        let mut state = 11u32;
-        let mut random = || {
-            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-            (state >> 8) as Real / (1 << 23) as Real - 1.0
-        };
+        let mut rng = SequentialRng::new(11);
+        let mut random = || 2.0 * rng.uniform() - 1.0;
         for trial in 0..100 {
             let mut matrices: [F32x8; 6] = std::array::from_fn(|_| std::array::from_fn(|_| random()));
             // Nothing, and the same in all directions.
@@ -278,11 +276,8 @@ mod tests {
 
     #[test]
     fn minors_decide_as_eigenvalues_do() {
-        let mut state = 7u32;
-        let mut random = || {
-            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-            (state >> 8) as Real / (1 << 23) as Real - 1.0
-        };
+        let mut rng = SequentialRng::new(7);
+        let mut random = || 2.0 * rng.uniform() - 1.0;
         let (mut within, mut beyond) = (0, 0);
         for _ in 0..2000 {
             let s: [Real; 6] = std::array::from_fn(|_| random());

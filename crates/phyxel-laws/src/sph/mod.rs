@@ -50,6 +50,7 @@ impl<'a> NeighbourLists<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::SequentialRng;
     use glam::Vec3;
 
     /// Points with complete neighbour lists.
@@ -62,12 +63,8 @@ mod tests {
     impl TestCloud {
         /// Random points in the unit cube, with random volumes.
         pub fn random(count: usize, radius: Real) -> Self {
-            let mut state = 3u64;
-            let mut unit = || {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                (state >> 40) as Real / (1u64 << 24) as Real
-            };
-            Self::new((0..count).map(|_| [unit(), unit(), unit(), 0.5 + unit()]).collect(), radius)
+            let mut rng = SequentialRng::new(3);
+            Self::new((0..count).map(|_| rng.uniform_vec3().extend(0.5 + rng.uniform()).to_array()).collect(), radius)
         }
 
         /// A closest packing around the origin, with this many sites to each side.

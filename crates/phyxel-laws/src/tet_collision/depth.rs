@@ -1,10 +1,9 @@
 //! Consistent penetration depths and directions `[HTKMG04]`.
 
-use super::{
-    CollisionMeshes, Penetration, PointInTet, SpatialHash, bounds, closest_on_triangle, geometry::segment_exit,
-};
+use super::{CollisionMeshes, Penetration, PointInTet, SpatialHash, geometry::segment_exit};
 use crate::Real;
 use crate::fem::EDGES;
+use crate::geometry::{Aabb, project_on_triangle};
 use glam::DVec3;
 
 /// Marks a node that is not inside any body.
@@ -131,7 +130,7 @@ impl DepthSolver {
             .faces
             .iter()
             .filter(|face| self.penetrated_bodies.binary_search(&meshes.body_of_face(**face)).is_ok());
-        let boxes = selected.map(|&face| (face, bounds(meshes.face(face).map(|node| meshes.positions[node as usize]))));
+        let boxes = selected.map(|&face| (face, meshes.aabb(meshes.face(face))));
         self.face_hash.sort_boxes(size, boxes);
     }
 
@@ -175,14 +174,13 @@ impl DepthSolver {
     fn first_crossing(&self, meshes: &CollisionMeshes, point: &PointInTet, other: u32) -> Option<(f64, DVec3, u32)> {
         let (from, to) = (meshes.position(point.node), meshes.position(other));
         let mut first: Option<(f64, DVec3, u32)> = None;
-        let range = bounds([point.node, other].map(|node| meshes.positions[node as usize]));
+        let range = meshes.aabb([point.node, other]);
         self.face_hash.boxes_near(range, |face| {
             let nodes = meshes.face(face);
             if meshes.body_of_face(face) != point.body || nodes.contains(&point.node) || nodes.contains(&other) {
                 return;
             }
-            let [low, high] = bounds(nodes.map(|node| meshes.positions[node as usize]));
-            if !(low.cmple(range[1]) & high.cmpge(range[0])).all() {
+            if !meshes.aabb(nodes).overlaps(&range) {
                 return;
             }
             let Some((fraction, normal)) = segment_exit(from, to, nodes.map(|node| meshes.position(node))) else {
@@ -219,14 +217,15 @@ impl DepthSolver {
     pub fn penetration(&self, meshes: &CollisionMeshes, point: &PointInTet, path: &ExitPath) -> Penetration {
         let end = meshes.position(point.node) + path.depth * path.normal;
         let corners = |face: u32| meshes.face(face).map(|node| meshes.position(node));
-        let (mut barycentric, mut distance_squared) = closest_on_triangle(end, corners(path.face));
+        let (mut barycentric, mut distance_squared) = project_on_triangle(end, corners(path.face));
         let mut closest = path.face;
         let radius = DVec3::splat(distance_squared.sqrt());
-        self.face_hash.boxes_near([(end - radius).as_vec3(), (end + radius).as_vec3()], |face| {
+        let around = Aabb { min: (end - radius).as_vec3(), max: (end + radius).as_vec3() };
+        self.face_hash.boxes_near(around, |face| {
             if meshes.body_of_face(face) != point.body || meshes.face(face).contains(&point.node) {
                 return;
             }
-            let (found_barycentric, found_squared) = closest_on_triangle(end, corners(face));
+            let (found_barycentric, found_squared) = project_on_triangle(end, corners(face));
             if (found_squared, face) < (distance_squared, closest) {
                 (barycentric, distance_squared, closest) = (found_barycentric, found_squared, face);
             }

@@ -1,7 +1,6 @@
-//! Point-in-tetrahedron, segment-triangle and closest-point tests, in f64 from f32 positions, whose
-//! differences are exact or nearly so.
+//! Point-in-tetrahedron and segment-triangle tests, in f64 from f32 positions, whose differences are exact or
+//! nearly so.
 
-use crate::Real;
 use glam::{DVec3, Vec3};
 
 /// Tolerance of barycentric coordinates, so that boundary points belong to an element: their rounding error
@@ -56,33 +55,4 @@ pub(super) fn segment_exit(from: DVec3, to: DVec3, [a, b, c]: [DVec3; 3]) -> Opt
     let [u, v] = [-ac.dot(q) / slope, ab.dot(q) / slope];
     let is_on_face = u >= -EDGE_TOL && v >= -EDGE_TOL && u + v <= 1.0 + EDGE_TOL;
     (is_on_face && (-EDGE_TOL..=1.0 + EDGE_TOL).contains(&t)).then(|| (t, normal.normalize_or_zero()))
-}
-
-/// Closest point on a triangle: its barycentric coordinates and the squared distance, m2.
-pub(super) fn closest_on_triangle(point: DVec3, corners: [DVec3; 3]) -> ([Real; 3], f64) {
-    let [a, b, c] = corners;
-    let normal = (b - a).cross(c - a);
-    let normal_squared = normal.length_squared();
-    let weight = |from: DVec3, to: DVec3| (to - from).cross(point - from).dot(normal) / normal_squared;
-    let projection = [weight(b, c), weight(c, a), weight(a, b)];
-    // One but for rounding, which is large for needles.
-    let sum = projection[0] + projection[1] + projection[2];
-    let mut barycentric = projection.map(|weight| weight / sum);
-    let is_within = projection.iter().all(|weight| *weight >= 0.0) && sum > 0.0 && sum.is_finite();
-    if !is_within {
-        // On the boundary, or the triangle has no area.
-        let mut least = f64::INFINITY;
-        for k in 0..3 {
-            let (start, edge) = (corners[k], corners[(k + 1) % 3] - corners[k]);
-            let t = ((point - start).dot(edge) / edge.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-            let distance_squared = (start + t * edge).distance_squared(point);
-            if distance_squared < least {
-                least = distance_squared;
-                barycentric = [0.0; 3];
-                (barycentric[k], barycentric[(k + 1) % 3]) = (1.0 - t, t);
-            }
-        }
-    }
-    let closest = barycentric[0] * a + barycentric[1] * b + barycentric[2] * c;
-    (barycentric.map(|weight| weight as Real), closest.distance_squared(point))
 }

@@ -26,9 +26,10 @@ pub use depth::ExitPath;
 pub use surface_grid::{ClosestPoint, PointGrid, SurfaceGrid};
 
 use crate::Real;
+use crate::geometry::Aabb;
 use crate::tet_topology::FACES;
 use depth::DepthSolver;
-use geometry::{BarycentricMap, closest_on_triangle};
+use geometry::BarycentricMap;
 use glam::{DVec3, Vec3};
 use spatial_hash::SpatialHash;
 use std::ops::Range;
@@ -68,6 +69,10 @@ impl CollisionMeshes<'_> {
 
     fn tet(&self, element: usize) -> [Vec3; 4] {
         self.elements[element].map(|node| self.positions[node as usize])
+    }
+
+    fn aabb<const N: usize>(&self, nodes: [u32; N]) -> Aabb {
+        Aabb::from_points(nodes.map(|node| self.positions[node as usize]))
     }
 
     fn position(&self, node: u32) -> DVec3 {
@@ -163,12 +168,12 @@ impl CollisionDetector {
     pub fn find_points_in_tets(&self, meshes: &CollisionMeshes, elements: Range<usize>, found: &mut Vec<PointInTet>) {
         for element in elements {
             let corners = meshes.tet(element);
-            let [low, high] = bounds(corners);
-            if !(low.is_finite() && high.is_finite()) {
+            let aabb = Aabb::from_points(corners);
+            if !aabb.is_finite() {
                 continue;
             }
             let (mut map, body) = (None, meshes.element_bodies[element]);
-            self.point_hash.points_in([low, high], |node, position| {
+            self.point_hash.points_in(aabb, |node, position| {
                 if meshes.excluded_bodies[node as usize] == body || meshes.elements[element].contains(&node) {
                     return;
                 }
@@ -227,17 +232,10 @@ fn deduplicate(found: &mut Vec<PointInTet>) {
     found.truncate(kept);
 }
 
-/// Bounding box of points: its lowest and highest corner.
-fn bounds<const N: usize>(points: [Vec3; N]) -> [Vec3; 2] {
-    points.iter().fold([Vec3::INFINITY, Vec3::NEG_INFINITY], |[low, high], p| [low.min(*p), high.max(*p)])
-}
-
 /// Mean of the longest sides of the elements' bounding boxes, m.
 fn mean_size(meshes: &CollisionMeshes) -> Real {
-    let sizes = (0..meshes.elements.len()).map(|element| {
-        let [low, high] = bounds(meshes.tet(element));
-        f64::from((high - low).max_element())
-    });
+    let size = |element| f64::from(Aabb::from_points(meshes.tet(element)).extent().max_element());
+    let sizes = (0..meshes.elements.len()).map(size);
     let (sum, count) =
         sizes.filter(|size| size.is_finite()).fold((0.0, 0), |(sum, count), size| (sum + size, count + 1));
     let mean = (sum / f64::from(count.max(1))) as Real;

@@ -1,6 +1,7 @@
 //! Spatial hash: an unbounded uniform grid whose cells are addressed by a hash `[THMPG03]`.
 
 use crate::Real;
+use crate::geometry::Aabb;
 use glam::{IVec3, Vec3, Vec4};
 
 /// Boxes over more cells than this are tested against everything instead.
@@ -35,11 +36,11 @@ impl SpatialHash {
         self.sort();
     }
 
-    /// Replaces the contents by numbered boxes, given by their lowest and highest corners.
-    pub fn sort_boxes(&mut self, size: Real, boxes: impl Iterator<Item = (u32, [Vec3; 2])>) {
+    /// Replaces the contents by numbered boxes.
+    pub fn sort_boxes(&mut self, size: Real, boxes: impl Iterator<Item = (u32, Aabb)>) {
         self.clear(size);
-        for (number, [low, high]) in boxes.filter(|(_, [low, high])| low.is_finite() && high.is_finite()) {
-            let range = [cell_of(low, size), cell_of(high, size)];
+        for (number, aabb) in boxes.filter(|(_, aabb)| aabb.is_finite()) {
+            let range = cells_of(&aabb, size);
             if cell_count(range) > MAX_CELLS {
                 self.oversized.push(number);
             } else {
@@ -79,9 +80,9 @@ impl SpatialHash {
     }
 
     /// Calls `visit` with the number of every point in a box, possibly more than once.
-    pub fn points_in(&self, range: [Vec3; 2], mut visit: impl FnMut(u32, Vec3)) {
-        let [low, high] = range.map(|corner| corner.extend(0.0));
-        self.visit_cells(range, |items| {
+    pub fn points_in(&self, aabb: Aabb, mut visit: impl FnMut(u32, Vec3)) {
+        let [low, high] = [aabb.min, aabb.max].map(|corner| corner.extend(0.0));
+        self.visit_cells(&aabb, |items| {
             for item in items {
                 // The fourth component is a number, not a coordinate.
                 if (item.cmpge(low) & item.cmple(high)).bitmask() & 7 == 7 {
@@ -93,13 +94,13 @@ impl SpatialHash {
 
     /// Calls `visit` with the number of every box that may overlap a box, and of others, possibly more than
     /// once.
-    pub fn boxes_near(&self, range: [Vec3; 2], mut visit: impl FnMut(u32)) {
+    pub fn boxes_near(&self, aabb: Aabb, mut visit: impl FnMut(u32)) {
         self.oversized.iter().for_each(|&number| visit(number));
-        self.visit_cells(range, |items| items.iter().for_each(|item| visit(item.w.to_bits())));
+        self.visit_cells(&aabb, |items| items.iter().for_each(|item| visit(item.w.to_bits())));
     }
 
-    fn visit_cells(&self, [low, high]: [Vec3; 2], mut visit: impl FnMut(&[Vec4])) {
-        let range = [cell_of(low, self.size), cell_of(high, self.size)];
+    fn visit_cells(&self, aabb: &Aabb, mut visit: impl FnMut(&[Vec4])) {
+        let range = cells_of(aabb, self.size);
         if cell_count(range) > MAX_CELLS {
             return visit(&self.items);
         }
@@ -116,6 +117,11 @@ fn cell_of(position: Vec3, size: Real) -> IVec3 {
     // Truncation rounds towards 0: one too high for negative numbers.
     let is_below = (position / size).cmplt(truncated.as_vec3());
     IVec3::select(is_below, truncated.saturating_sub(IVec3::ONE), truncated)
+}
+
+/// First and last cell of a box along each axis.
+fn cells_of(aabb: &Aabb, size: Real) -> [IVec3; 2] {
+    [cell_of(aabb.min, size), cell_of(aabb.max, size)]
 }
 
 /// Number of cells of a range.

@@ -5,16 +5,17 @@
 //! centre is outside until it penetrates by a whole radius, so that the closest point of the surface is
 //! where it entered.
 
-use super::geometry::{BarycentricMap, closest_on_triangle};
-use super::{SpatialHash, bounds};
+use super::SpatialHash;
+use super::geometry::BarycentricMap;
 use crate::Real;
+use crate::geometry::{Aabb, project_on_triangle};
 use glam::{DVec3, Vec3};
 
 /// Surface faces in a spatial hash, for closest-point queries.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceGrid {
     corners: Vec<[Vec3; 3]>,
-    boxes: Vec<[Vec3; 2]>,
+    boxes: Vec<Aabb>,
     /// Unit normals; zero for degenerate faces.
     normals: Vec<Vec3>,
     cells: SpatialHash,
@@ -34,9 +35,8 @@ pub struct ClosestPoint {
 impl SurfaceGrid {
     /// Grid of faces by their corners, counter-clockwise seen from outside, for queries of about `radius`, m.
     pub fn new(corners: Vec<[Vec3; 3]>, radius: Real) -> Self {
-        let boxes: Vec<[Vec3; 2]> = corners.iter().map(|corners| bounds(*corners)).collect();
-        let sizes =
-            boxes.iter().map(|[low, high]| f64::from((*high - *low).max_element())).filter(|size| size.is_finite());
+        let boxes: Vec<Aabb> = corners.iter().map(|corners| Aabb::from_points(*corners)).collect();
+        let sizes = boxes.iter().map(|aabb| f64::from(aabb.extent().max_element())).filter(|size| size.is_finite());
         let (sum, count) = sizes.fold((0.0, 0u32), |(sum, count), size| (sum + size, count + 1));
         let mean = (sum / f64::from(count.max(1))) as Real;
         let size = mean.max(2.0 * radius);
@@ -52,15 +52,14 @@ impl SurfaceGrid {
     /// Calls `visit` with the closest point of every face within `radius` of a point, m, possibly more than
     /// once.
     pub fn visit(&self, point: Vec3, radius: Real, mut visit: impl FnMut(ClosestPoint)) {
-        let [low, high] = [point - radius, point + radius];
-        if self.corners.is_empty() || !(low.is_finite() && high.is_finite()) {
+        let around = Aabb { min: point - radius, max: point + radius };
+        if self.corners.is_empty() || !around.is_finite() {
             return;
         }
-        self.cells.boxes_near([low, high], |face| {
-            let [box_low, box_high] = self.boxes[face as usize];
+        self.cells.boxes_near(around, |face| {
             let height = (point - self.corners[face as usize][0]).dot(self.normals[face as usize]);
             // Rounding of heights is far below this margin.
-            if !(box_low.cmple(high) & box_high.cmpge(low)).all() || height.abs() > 1.001 * radius {
+            if !self.boxes[face as usize].overlaps(&around) || height.abs() > 1.001 * radius {
                 return;
             }
             let closest_point = self.closest_on_face(face, point);
@@ -106,7 +105,7 @@ impl SurfaceGrid {
 
     fn closest_on_face(&self, face: u32, point: Vec3) -> ClosestPoint {
         let corners = self.corners[face as usize].map(Vec3::as_dvec3);
-        let (barycentric, _) = closest_on_triangle(point.as_dvec3(), corners);
+        let (barycentric, _) = project_on_triangle(point.as_dvec3(), corners);
         let closest = (0..3).map(|k| f64::from(barycentric[k]) * corners[k]).sum::<DVec3>();
         ClosestPoint { face, barycentric, offset: point.as_dvec3() - closest }
     }
@@ -133,12 +132,12 @@ impl PointGrid {
     /// Calls `visit` with the number of each point inside an element or on its boundary, possibly more than
     /// once.
     pub fn visit_inside(&self, corners: [Vec3; 4], mut visit: impl FnMut(u32)) {
-        let [low, high] = bounds(corners);
-        if !(low.is_finite() && high.is_finite()) {
+        let aabb = Aabb::from_points(corners);
+        if !aabb.is_finite() {
             return;
         }
         let mut map = None;
-        self.cells.points_in([low, high], |number, position| {
+        self.cells.points_in(aabb, |number, position| {
             let map = map.get_or_insert_with(|| BarycentricMap::new(corners));
             if map.barycentric_inside(position).is_some() {
                 visit(number);

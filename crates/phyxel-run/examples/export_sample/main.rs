@@ -6,8 +6,11 @@
 use glam::Vec3;
 use phyxel::Frame;
 use phyxel::frame::FrameBody;
-use phyxel_render::View;
-use phyxel_run::{Claim, Export, FILM, PICTURES, PictureOptions, PictureSink, Run, RunOptions, Sink, SinkError};
+use phyxel_render::RenderSettings;
+use phyxel_run::{
+    ExportFormat, OverwritePolicy, PICTURE_FOLDER, PictureOptions, PictureSink, Run, RunOptions, Sink, SinkError,
+    VIDEO_FILE,
+};
 use phyxel_scene::Scene;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -35,16 +38,16 @@ fn export(scene: &Scene, frames: u32, folder: &Path) -> Result<(), Box<dyn Error
     let witness = Witness::default();
     let (width, height) = PICTURE;
     let pictures = PictureSink::new(PictureOptions {
-        view: View { width, height, ..View::default() },
-        folder: Some(folder.join(PICTURES)),
-        film: Some(folder.join(FILM)),
+        settings: RenderSettings { width, height, ..RenderSettings::default() },
+        folder: Some(folder.join(PICTURE_FOLDER)),
+        video: Some(folder.join(VIDEO_FILE)),
         frame_rate: scene.frame_rate,
     })?;
     let options = RunOptions {
         folder: folder.to_path_buf(),
-        claim: Claim::Replace,
+        overwrite: OverwritePolicy::Replace,
         frames: Some(frames),
-        exports: Export::ALL.to_vec(),
+        exports: ExportFormat::ALL.to_vec(),
         sinks: vec![Box::new(witness.clone()), Box::new(pictures)],
         ..RunOptions::default()
     };
@@ -68,7 +71,7 @@ struct Witness {
 }
 
 impl Sink for Witness {
-    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+    fn write_frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
         let obstacles = frame.obstacles.iter().filter(|obstacle| obstacle.visible);
         let fact = json!({
             "frame": frame.index,

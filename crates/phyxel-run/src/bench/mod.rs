@@ -1,57 +1,57 @@
-//! Benchmarks: what steps, skins and pictures cost, per element, on one thread and on all.
+//! Benchmarks: cost per element of steps, skins and pictures, on one thread and on all threads.
 //!
-//! Every row carries a fingerprint of the state it ended in, so that a faster run that computes something else
-//! is seen at once. Claims of speed are ratios of rows of one table, on one machine.
+//! Every row has a hash of the final state, so that a faster run with a different result is detected. Speed-ups are
+//! ratios of rows of one table, on one machine.
 
 mod continuum;
 mod crystal;
-mod limits;
+mod machine_limits;
+mod mass_spring;
 mod picture;
-mod shape;
-mod spring;
+mod shape_matching;
 mod tetra;
 
 use phyxel::{StepError, World, parallel};
 use serde::Serialize;
 use std::time::Instant;
 
-/// A measured benchmark.
+/// Result of a benchmark.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Name of the benchmark.
     pub name: String,
-    /// What was measured.
+    /// Measured quantity.
     pub measured: &'static str,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// How many elements a repetition works on.
+    /// Number of elements per repetition.
     pub elements: u64,
-    /// What an element is.
+    /// Name of an element.
     pub element: &'static str,
-    /// Repetitions.
+    /// Number of repetitions.
     pub repetitions: usize,
-    /// Median of a repetition, s.
+    /// Median time of a repetition, s.
     pub median: f64,
-    /// Shortest repetition, s.
+    /// Minimum time of a repetition, s.
     pub minimum: f64,
-    /// Median per element, s.
+    /// Median time per element, s.
     pub per_element: f64,
-    /// Fingerprint of the state at the end.
+    /// Hash of the final state.
     pub state_hash: String,
-    /// A published figure to compare with, if there is one.
+    /// Published time to compare with, or a note.
     pub published: Option<String>,
 }
 
-/// Measures on each of some numbers of threads and hands over the rows.
+/// Measures on given numbers of threads and emits the rows.
 type Measure = fn(&[usize], &mut dyn FnMut(Row)) -> Result<(), BenchError>;
 
-/// A group of benchmarks.
+/// Group of benchmarks.
 #[derive(Clone, Copy, Debug)]
 pub struct Benchmark {
-    /// Its name.
+    /// Name of the group.
     pub name: &'static str,
-    /// What it shows.
-    pub about: &'static str,
+    /// One-line description.
+    pub description: &'static str,
     run: Measure,
 }
 
@@ -61,9 +61,9 @@ pub enum BenchError {
     /// No benchmark has this name.
     #[error("there is no benchmark named \"{name}\"; known: {known}")]
     Unknown {
-        /// The name asked for.
+        /// Requested name.
         name: String,
-        /// Names there are.
+        /// Known names.
         known: String,
     },
     /// Its scene could not be read.
@@ -72,7 +72,7 @@ pub enum BenchError {
     /// Its scene could not be built.
     #[error(transparent)]
     Build(#[from] phyxel_scene::BuildError),
-    /// Its world could not be made.
+    /// Its world could not be built.
     #[error(transparent)]
     World(#[from] phyxel::WorldError),
     /// A step failed.
@@ -83,93 +83,101 @@ pub enum BenchError {
 /// All benchmarks.
 pub const ALL: [Benchmark; 19] = [
     Benchmark {
-        name: "phyxels-source",
-        about: "200 and 400 phyxels under skins of 10,000 and 20,000 vertices, explicit and implicit (the source's table 1)",
-        run: continuum::source,
+        name: "continuum-paper",
+        description: "200 and 400 phyxels with skins of 10,000 and 20,000 vertices, explicit and implicit ([MKN04] table 1)",
+        run: continuum::paper,
     },
     Benchmark {
-        name: "phyxels-scaling",
-        about: "explicit steps of 10,000 and 1,000,000 phyxels beside the limits of the machine",
+        name: "continuum-scaling",
+        description: "explicit steps of 10,000 and 1,000,000 phyxels, with bandwidth and arithmetic peak of the machine",
         run: continuum::scaling,
     },
     Benchmark {
-        name: "crystal-source",
-        about: "nine dice, goo that freezes on a rod, an animal that melts: the source's three scenes",
-        run: crystal::source,
+        name: "crystal-paper",
+        description: "nine dice, goo that freezes on a rod, an animal that melts: the scenes of [WHP06]",
+        run: crystal::paper,
     },
     Benchmark {
         name: "fluid-scaling",
-        about: "a cubic metre of water of 100,000 and 1,000,000 particles collapses",
+        description: "dam break of a cubic metre of water with 100,000 and 1,000,000 particles",
         run: crystal::fluid,
     },
     Benchmark {
         name: "crystal-scaling",
-        about: "a spinning crystal of 100,000 and 1,000,000 particles",
+        description: "rotating crystal of 100,000 and 1,000,000 particles",
         run: crystal::solid,
     },
     Benchmark {
-        name: "shape-source",
-        about: "100 objects of 100 points in 8 clusters, quadratic, as the source's figure 8",
-        run: shape::source,
+        name: "shape-paper",
+        description: "100 objects of 100 points in 8 clusters, quadratic ([MHTG05] figure 8)",
+        run: shape_matching::paper,
     },
     Benchmark {
         name: "shape-pile",
-        about: "145 objects, 1,728 clusters, 24,618 points (the source's figure 1)",
-        run: shape::pile,
+        description: "145 objects, 1,728 clusters, 24,618 points ([MHTG05] figure 1)",
+        run: shape_matching::pile,
     },
     Benchmark {
         name: "shape-massive",
-        about: "384 objects, 2,448 clusters, 55,200 points (the source's figure 9)",
-        run: shape::massive,
+        description: "384 objects, 2,448 clusters, 55,200 points ([MHTG05] figure 9)",
+        run: shape_matching::massive,
     },
-    Benchmark { name: "shape-scaling", about: "matching from 1,000 to 1,000,000 points", run: shape::scaling },
+    Benchmark {
+        name: "shape-scaling",
+        description: "shape matching of 1,000 to 1,000,000 points",
+        run: shape_matching::scaling,
+    },
     Benchmark {
         name: "goop-to-glop",
-        about: "250 particles drop, soften, melt and spread (the source's figure 5)",
-        run: spring::goop,
+        description: "250 particles drop, soften, melt and spread ([TPF89] figure 5)",
+        run: mass_spring::goop,
     },
-    Benchmark { name: "goop-scaling", about: "the same with 10,000 and 100,000 particles", run: spring::scaling },
     Benchmark {
-        name: "molecules",
-        about: "forces between 1,000 to 100,000 molecules: cut-off and tree against the exact sum",
-        run: spring::molecules,
+        name: "goop-scaling",
+        description: "the same with 10,000 and 100,000 particles",
+        run: mass_spring::scaling,
+    },
+    Benchmark {
+        name: "pair-forces",
+        description: "pair forces of 1,000 to 100,000 molecules: cut-off and Barnes-Hut tree against the direct sum",
+        run: mass_spring::pair_forces,
     },
     Benchmark {
         name: "tetra-fill",
-        about: "a bear of thirteen parts is filled with 50,000 tetrahedra",
+        description: "meshing of a bear of thirteen parts with 50,000 tetrahedra",
         run: tetra::fill,
     },
     Benchmark {
         name: "tetra-step",
-        about: "explicit and implicit steps of a block of 40,000 tetrahedra (the size of the source's largest)",
+        description: "explicit and implicit steps of a block of 40,000 tetrahedra (the largest size in [Gis07])",
         run: tetra::steps,
     },
     Benchmark {
         name: "tetra-contact",
-        about: "the search for contacts of 45,000 tetrahedra in two blocks that are pressed together, and of 40,000 with 20,000 particles",
+        description: "contact search: 45,000 tetrahedra in two blocks pressed together, and 40,000 with 20,000 particles",
         run: tetra::contacts,
     },
     Benchmark {
         name: "tetra-stamp",
-        about: "frames of the scene `stamp`, surfaces included: 40,000 tetrahedra that press on each other (the source's figure 5)",
+        description: "frames of the scene `stamp` with surfaces: 40,000 tetrahedra in contact ([Gis07] figure 5)",
         run: tetra::stamp,
     },
     Benchmark {
         name: "tetra-surface",
-        about: "frames of the scene `teddy-arm` in which nodes part: 4,300 tetrahedra under 24,000 fine triangles (the source's figures 6 and 7)",
+        description: "frames of the scene `teddy-arm` with fracture: 4,300 tetrahedra, surface of 24,000 triangles ([Gis07] figures 6, 7)",
         run: tetra::surfaces,
     },
     Benchmark {
         name: "picture",
-        about: "a preview of the start of shape-pile, 139,480 triangles",
+        description: "a preview of the first frame of shape-pile, 139,480 triangles",
         run: picture::pictures,
     },
-    Benchmark { name: "skin", about: "an isosurface around 100,000 particles", run: picture::skins },
+    Benchmark { name: "skin", description: "isosurface of 100,000 particles", run: picture::skins },
 ];
 
-/// Runs the benchmarks whose names begin with `name` (all if `None`) on one and on all threads, and hands over
-/// each row as it is measured.
-pub fn run(name: Option<&str>, row: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
+/// Runs the benchmarks whose names start with `name` (all if `None`) on one and on all threads, and emits each row as it
+/// is measured.
+pub fn run(name: Option<&str>, emit: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
     let wanted = |benchmark: &&Benchmark| name.is_none_or(|name| benchmark.name.starts_with(name));
     let chosen: Vec<&Benchmark> = ALL.iter().filter(wanted).collect();
     if chosen.is_empty() {
@@ -178,19 +186,19 @@ pub fn run(name: Option<&str>, row: &mut dyn FnMut(Row)) -> Result<(), BenchErro
     }
     let all = parallel::with_threads(None, parallel::threads);
     let threads: &[usize] = if all > 1 { &[1, all] } else { &[1] };
-    chosen.into_iter().try_for_each(|benchmark| (benchmark.run)(threads, row))
+    chosen.into_iter().try_for_each(|benchmark| (benchmark.run)(threads, emit))
 }
 
-/// What was measured, and how.
-struct Measured<'a> {
+/// Description of a measurement.
+struct Measurement<'a> {
     name: &'a str,
     what: &'static str,
     threads: usize,
     published: Option<&'a str>,
 }
 
-impl Measured<'_> {
-    /// The row of durations of repetitions that worked on so many elements each, and a fingerprint of what came out.
+impl Measurement<'_> {
+    /// Row from the number of elements, the times of repetitions (s) and the hash of the result.
     fn row(self, (elements, element): (u64, &'static str), seconds: Vec<f64>, state_hash: String) -> Row {
         let repetitions = seconds.len();
         let (median, minimum) = median_and_minimum(seconds);
@@ -210,8 +218,8 @@ impl Measured<'_> {
     }
 }
 
-/// Repeats work on a world with so many threads; seconds that each repetition says it took, those to warm up left out.
-fn time_each(
+/// Repeats work on a world; returns the times that the repetitions report, without those of the warm-up, s.
+fn time_repetitions(
     world: &mut World,
     threads: usize,
     (warm_up, repetitions): (usize, usize),
@@ -223,14 +231,14 @@ fn time_each(
     })
 }
 
-/// A frame, and what it took, s.
+/// Advances a frame; returns the time it took, s.
 fn time_frame(world: &mut World) -> Result<f64, StepError> {
     let start = Instant::now();
     world.advance_frame()?;
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// Median and minimum of some durations, s.
+/// Median and minimum of times, s.
 fn median_and_minimum(mut seconds: Vec<f64>) -> (f64, f64) {
     seconds.sort_by(f64::total_cmp);
     let median = seconds.get(seconds.len() / 2).copied().unwrap_or(0.0);

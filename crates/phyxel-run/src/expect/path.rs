@@ -1,68 +1,70 @@
-//! Finding the values in the JSON of a frame that an expectation speaks of.
+//! Lookup of the values in the JSON of a frame that an expectation names.
 
 use phyxel_scene::Subject;
 use serde_json::Value;
 
-/// A value that was found, with the way to it.
+/// Value and its path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found<'a> {
     pub path: String,
     pub value: &'a Value,
 }
 
-/// A way that leads nowhere.
+/// A path without a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Missing {
-    /// Part of the way that is there.
-    pub walked: String,
-    /// What was to come next.
-    pub next: String,
-    /// What could come next.
+pub(crate) struct MissingKey {
+    /// Leading part of the path that exists.
+    pub resolved: String,
+    /// Missing key.
+    pub key: String,
+    /// Existing keys.
     pub known: String,
 }
 
-impl Missing {
-    /// As a sentence.
-    pub fn sentence(&self) -> String {
-        format!("{} has no \"{}\"; known: {}", self.walked, self.next, self.known)
+impl MissingKey {
+    /// Error message.
+    pub fn message(&self) -> String {
+        format!("{} has no \"{}\"; known: {}", self.resolved, self.key, self.known)
     }
 }
 
-/// All values that `keys` lead to from the subject: one, or one per body.
-pub(crate) fn look_up<'a>(frame: &'a Value, subject: &Subject, keys: &[String]) -> Result<Vec<Found<'a>>, Missing> {
+/// Values at the path `keys` below the subject: one, or one per body.
+pub(crate) fn look_up<'a>(frame: &'a Value, subject: &Subject, keys: &[String]) -> Result<Vec<Found<'a>>, MissingKey> {
     let bodies = || frame["bodies"].as_array().map_or(&[][..], Vec::as_slice);
     let name = |body: &'a Value| body["name"].as_str().unwrap_or_default();
-    let follow = |body| walk(body, format!("bodies.{}", name(body)), keys);
+    let resolve_in = |body| resolve(body, format!("bodies.{}", name(body)), keys);
     match subject {
-        Subject::Totals => Ok(vec![walk(&frame["totals"], "totals".to_string(), keys)?]),
-        Subject::EveryBody => bodies().iter().map(follow).collect(),
+        Subject::Totals => Ok(vec![resolve(&frame["totals"], "totals".to_string(), keys)?]),
+        Subject::EveryBody => bodies().iter().map(resolve_in).collect(),
         Subject::Body(wanted) => match bodies().iter().find(|body| name(body) == wanted) {
-            Some(body) => Ok(vec![follow(body)?]),
-            None => Err(Missing {
-                walked: "bodies".to_string(),
-                next: wanted.clone(),
+            Some(body) => Ok(vec![resolve_in(body)?]),
+            None => Err(MissingKey {
+                resolved: "bodies".to_string(),
+                key: wanted.clone(),
                 known: list(bodies().iter().map(|body| name(body).to_string()).collect()),
             }),
         },
     }
 }
 
-fn walk<'a>(start: &'a Value, mut walked: String, keys: &[String]) -> Result<Found<'a>, Missing> {
+fn resolve<'a>(start: &'a Value, mut resolved: String, keys: &[String]) -> Result<Found<'a>, MissingKey> {
     let mut value = start;
     for key in keys {
         let child = match value {
             Value::Object(map) => map.get(key),
-            Value::Array(list) => key.parse().ok().and_then(|number: usize| list.get(number)),
+            Value::Array(list) => key.parse().ok().and_then(|index: usize| list.get(index)),
             _ => None,
         };
-        let Some(child) = child else { return Err(Missing { walked, next: key.clone(), known: known(value) }) };
+        let Some(child) = child else {
+            return Err(MissingKey { resolved, key: key.clone(), known: existing_keys(value) });
+        };
         value = child;
-        walked = format!("{walked}.{key}");
+        resolved = format!("{resolved}.{key}");
     }
-    Ok(Found { path: walked, value })
+    Ok(Found { path: resolved, value })
 }
 
-fn known(value: &Value) -> String {
+fn existing_keys(value: &Value) -> String {
     match value {
         Value::Object(map) => list(map.keys().cloned().collect()),
         Value::Array(items) => list((0..items.len()).map(|i| i.to_string()).collect()),
@@ -71,10 +73,10 @@ fn known(value: &Value) -> String {
 }
 
 fn list(names: Vec<String>) -> String {
-    const SHOWN: usize = 20;
+    const MAX_NAMES: usize = 20;
     match names.len() {
         0 => "none".to_string(),
-        count if count > SHOWN => format!("{} and {} more", names[..SHOWN].join(", "), count - SHOWN),
+        count if count > MAX_NAMES => format!("{} and {} more", names[..MAX_NAMES].join(", "), count - MAX_NAMES),
         _ => names.join(", "),
     }
 }
@@ -106,12 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_leads_nowhere_is_answered_with_what_is_there() {
-        let says = |subject, path| look_up(&frame(), &subject, &keys(path)).unwrap_err().sentence();
-        assert_eq!(says(Subject::Body("ball".into()), "centre"), "bodies has no \"ball\"; known: cube, v1.2");
-        assert_eq!(says(Subject::Totals, "mass.x"), "totals.mass has no \"x\"; known: nothing, it is 2.0");
-        let centre = says(Subject::Body("cube".into()), "centre.3");
+    fn a_missing_key_is_reported_with_the_existing_ones() {
+        let message = |subject, path| look_up(&frame(), &subject, &keys(path)).unwrap_err().message();
+        assert_eq!(message(Subject::Body("ball".into()), "centre"), "bodies has no \"ball\"; known: cube, v1.2");
+        assert_eq!(message(Subject::Totals, "mass.x"), "totals.mass has no \"x\"; known: nothing, it is 2.0");
+        let centre = message(Subject::Body("cube".into()), "centre.3");
         assert_eq!(centre, "bodies.cube.centre has no \"3\"; known: 0, 1, 2");
-        assert_eq!(says(Subject::EveryBody, "mood"), "bodies.cube has no \"mood\"; known: centre, name");
+        assert_eq!(message(Subject::EveryBody, "mood"), "bodies.cube has no \"mood\"; known: centre, name");
     }
 }

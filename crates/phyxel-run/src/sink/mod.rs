@@ -1,13 +1,13 @@
-//! Where frames go. A sink takes one frame after the other and keeps none longer than it must.
+//! Output sinks: consumers of frames. A sink receives frames one by one and stores none longer than necessary.
 
+mod appearance;
 pub mod bgeo;
+pub mod export;
 pub mod glb;
-mod look;
 pub mod obj;
 mod obstacles;
 pub mod pictures;
 pub mod ply;
-pub mod sequence;
 pub mod usd;
 pub mod vtk;
 
@@ -15,49 +15,49 @@ use crate::error::SinkError;
 use phyxel::Frame;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Takes the frames of a run, in order.
+/// Consumer of the frames of a run, in order.
 ///
-/// A resumed run gives its sinks the frames after the checkpoint only.
+/// In a resumed run, sinks receive only the frames after the checkpoint.
 pub trait Sink: Send {
-    /// Takes a frame.
-    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError>;
+    /// Writes a frame.
+    fn write_frame(&mut self, frame: &Frame) -> Result<(), SinkError>;
 
-    /// Makes what was taken so far survive a crash; called before each checkpoint.
-    fn secure(&mut self) -> Result<(), SinkError> {
+    /// Syncs all frames so far to disk; called before each checkpoint.
+    fn sync(&mut self) -> Result<(), SinkError> {
         Ok(())
     }
 
-    /// Ends the work. No frame comes after this, but the run may be resumed later.
+    /// Completes the output. No frame follows, but the run may be resumed later.
     fn finish(&mut self) -> Result<(), SinkError> {
         Ok(())
     }
 }
 
-/// Drops every frame.
+/// Sink that discards every frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullSink;
 
 impl Sink for NullSink {
-    fn frame(&mut self, _frame: &Frame) -> Result<(), SinkError> {
+    fn write_frame(&mut self, _frame: &Frame) -> Result<(), SinkError> {
         Ok(())
     }
 }
 
-/// Keeps every frame in memory. Clones share what they keep, so one can be given away and one be read.
+/// Sink that stores frames in memory. Clones share the frames, so that one clone can be moved into a run.
 #[derive(Clone, Debug, Default)]
 pub struct MemorySink {
     frames: Arc<Mutex<Vec<Frame>>>,
 }
 
 impl MemorySink {
-    /// Takes out the frames kept so far.
+    /// Removes and returns the frames so far.
     pub fn take(&self) -> Vec<Frame> {
         std::mem::take(&mut *self.frames.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Sink for MemorySink {
-    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+    fn write_frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
         self.frames.lock().unwrap_or_else(PoisonError::into_inner).push(frame.clone());
         Ok(())
     }
@@ -68,11 +68,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clone_of_the_memory_sink_reads_what_the_other_took() {
+    fn clones_of_the_memory_sink_share_their_frames() {
         let reader = MemorySink::default();
         let mut writer = reader.clone();
         for index in 0..3 {
-            writer.frame(&Frame { index, ..Frame::default() }).unwrap();
+            writer.write_frame(&Frame { index, ..Frame::default() }).unwrap();
         }
         assert_eq!(reader.take().iter().map(|frame| frame.index).collect::<Vec<_>>(), [0, 1, 2]);
         assert!(reader.take().is_empty());

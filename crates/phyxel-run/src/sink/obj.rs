@@ -1,9 +1,9 @@
-//! Frames as Wavefront OBJ: a named object per body, a mesh where it has a skin and points where it has surfels or none.
+//! Export as Wavefront OBJ: a named object per body, a mesh for a skin, points for surfels and for bodies without a skin.
 
-use crate::durable::write_file;
+use crate::atomic_file::write_file;
 use crate::error::SinkError;
 use crate::sink::Sink;
-use crate::sink::sequence::numbered;
+use crate::sink::export::numbered_path;
 use glam::Vec3;
 use phyxel::Frame;
 use phyxel::frame::FrameSkin;
@@ -19,23 +19,23 @@ pub struct ObjSequence {
 }
 
 impl ObjSequence {
-    /// Files go into `folder`, which must be there.
+    /// Writes into `folder`, which must exist.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 }
 
 impl Sink for ObjSequence {
-    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
-        let path = numbered(&self.folder, "frame", frame.index, "obj");
+    fn write_frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+        let path = numbered_path(&self.folder, "frame", frame.index, "obj");
         write_file(&path, |writer| write_frame(writer, frame))?;
         Ok(())
     }
 }
 
-/// Numbers given out so far; OBJ counts from 1 over the whole file.
+/// Numbers of vertices and normals so far: OBJ indices count from 1 over the whole file.
 #[derive(Default)]
-struct Numbers {
+struct IndexOffsets {
     vertices: usize,
     normals: usize,
 }
@@ -43,73 +43,73 @@ struct Numbers {
 /// Writes the bodies of a frame. Lengths in m.
 pub fn write_frame(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     writeln!(writer, "# phyxel frame {} time {}", frame.index, frame.time)?;
-    let mut numbers = Numbers::default();
+    let mut offsets = IndexOffsets::default();
     for body in &frame.bodies {
         writeln!(writer, "o {}", object_name(&body.report.name))?;
         match &body.skin {
-            Some(skin) => write_skin(writer, skin, &mut numbers)?,
-            None => write_points(writer, &frame.particles.position[body.particles.clone()], &mut numbers)?,
+            Some(skin) => write_skin(writer, skin, &mut offsets)?,
+            None => write_points(writer, &frame.particles.position[body.particles.clone()], &mut offsets)?,
         }
     }
     Ok(())
 }
 
-fn write_skin(writer: &mut dyn Write, skin: &FrameSkin, numbers: &mut Numbers) -> io::Result<()> {
+fn write_skin(writer: &mut dyn Write, skin: &FrameSkin, offsets: &mut IndexOffsets) -> io::Result<()> {
     for position in &skin.positions {
         writeln!(writer, "v {} {} {}", position.x, position.y, position.z)?;
     }
-    let (normals, corners) = normals_of(skin);
+    let (normals, corners) = indexed_normals(skin);
     for normal in normals.iter() {
         writeln!(writer, "vn {} {} {}", normal.x, normal.y, normal.z)?;
     }
     for (t, triangle) in skin.triangles.iter().enumerate() {
-        let [a, b, c] = triangle.map(|corner| corner as usize + 1 + numbers.vertices);
+        let [a, b, c] = triangle.map(|corner| corner as usize + 1 + offsets.vertices);
         match corners.get(t) {
             Some(corners) => {
-                let [na, nb, nc] = corners.map(|corner| corner as usize + 1 + numbers.normals);
+                let [na, nb, nc] = corners.map(|corner| corner as usize + 1 + offsets.normals);
                 writeln!(writer, "f {a}//{na} {b}//{nb} {c}//{nc}")?;
             }
             None => writeln!(writer, "f {a} {b} {c}")?,
         }
     }
-    // Surfels. A point cannot name its normal; programs that read clouds take both lists side by side.
+    // Surfels. OBJ points have no normal index; readers of point clouds pair both lists.
     for i in 0..skin.axes.len() {
-        writeln!(writer, "p {}", numbers.vertices + i + 1)?;
+        writeln!(writer, "p {}", offsets.vertices + i + 1)?;
     }
-    numbers.vertices += skin.positions.len();
-    numbers.normals += normals.len();
+    offsets.vertices += skin.positions.len();
+    offsets.normals += normals.len();
     Ok(())
 }
 
-/// Normals of a skin, and which of them the corners of each triangle have. Where edges are sharp, each normal comes once.
-fn normals_of(skin: &FrameSkin) -> (Cow<'_, [Vec3]>, Cow<'_, [[u32; 3]]>) {
+/// Normals of a skin and their indices at the corners of triangles. At sharp edges, equal normals are stored once.
+fn indexed_normals(skin: &FrameSkin) -> (Cow<'_, [Vec3]>, Cow<'_, [[u32; 3]]>) {
     let Some(sharp) = skin.corner_normals() else {
-        let is_whole = skin.normals.len() == skin.positions.len();
-        return if is_whole { (skin.normals[..].into(), skin.triangles[..].into()) } else { Default::default() };
+        let is_complete = skin.normals.len() == skin.positions.len();
+        return if is_complete { (skin.normals[..].into(), skin.triangles[..].into()) } else { Default::default() };
     };
-    let (mut normals, mut known) = (Vec::new(), HashMap::new());
-    let mut number = |normal: Vec3| {
-        *known.entry(normal.to_array().map(f32::to_bits)).or_insert_with(|| {
+    let (mut normals, mut indices) = (Vec::new(), HashMap::new());
+    let mut index_of = |normal: Vec3| {
+        *indices.entry(normal.to_array().map(f32::to_bits)).or_insert_with(|| {
             normals.push(normal);
             normals.len() as u32 - 1
         })
     };
-    let corners: Vec<[u32; 3]> = sharp.iter().map(|corners| corners.map(&mut number)).collect();
+    let corners: Vec<[u32; 3]> = sharp.iter().map(|corners| corners.map(&mut index_of)).collect();
     (normals.into(), corners.into())
 }
 
-fn write_points(writer: &mut dyn Write, positions: &[Vec3], numbers: &mut Numbers) -> io::Result<()> {
+fn write_points(writer: &mut dyn Write, positions: &[Vec3], offsets: &mut IndexOffsets) -> io::Result<()> {
     for position in positions {
         writeln!(writer, "v {} {} {}", position.x, position.y, position.z)?;
     }
     for i in 0..positions.len() {
-        writeln!(writer, "p {}", numbers.vertices + i + 1)?;
+        writeln!(writer, "p {}", offsets.vertices + i + 1)?;
     }
-    numbers.vertices += positions.len();
+    offsets.vertices += positions.len();
     Ok(())
 }
 
-/// A name as OBJ can say it: one word.
+/// Replaces characters that OBJ does not allow in names.
 fn object_name(name: &str) -> String {
     name.replace(|c: char| c.is_whitespace() || c.is_control(), "_")
 }
@@ -117,7 +117,7 @@ fn object_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{surfels, two_bodies};
+    use crate::test_frames::{surfels, two_bodies};
     use std::sync::Arc;
 
     fn load(frame: &Frame) -> Vec<tobj::Model> {
@@ -155,10 +155,10 @@ mod tests {
     }
 
     #[test]
-    fn where_edges_are_sharp_each_normal_comes_once_and_corners_name_theirs() {
+    fn corners_at_sharp_edges_share_equal_normals() {
         let mut frame = two_bodies();
         if let Some(skin) = &mut frame.bodies[0].skin {
-            // A square with a corner turned up: two triangles at a right angle.
+            // Two triangles at a right angle.
             skin.positions.push(Vec3::new(1.0, 0.0, 1.0));
             skin.triangles = Arc::new(vec![[0, 1, 2], [0, 3, 1]]);
             skin.crease = Some(40.0);
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn files_are_numbered_from_zero() {
         let folder = tempfile::tempdir().unwrap();
-        ObjSequence::new(folder.path()).frame(&two_bodies()).unwrap();
+        ObjSequence::new(folder.path()).write_frame(&two_bodies()).unwrap();
         assert!(folder.path().join("frame_00000.obj").is_file());
     }
 }

@@ -1,9 +1,9 @@
-//! Frames as binary PLY: particles with what they are, skins as meshes or, where they are of surfels, as points.
+//! Export as binary PLY: particles with attributes, skins as meshes, surfels as points.
 
-use crate::durable::write_file;
+use crate::atomic_file::write_file;
 use crate::error::SinkError;
 use crate::sink::Sink;
-use crate::sink::sequence::numbered;
+use crate::sink::export::numbered_path;
 use phyxel::Frame;
 use phyxel::frame::{FrameBody, FrameSkin};
 use std::io::{self, Write};
@@ -16,18 +16,18 @@ pub struct PlySequence {
 }
 
 impl PlySequence {
-    /// Files go into `folder`, which must be there.
+    /// Writes into `folder`, which must exist.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 }
 
 impl Sink for PlySequence {
-    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
-        let particles = numbered(&self.folder, "particles", frame.index, "ply");
+    fn write_frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+        let particles = numbered_path(&self.folder, "particles", frame.index, "ply");
         write_file(&particles, |writer| write_particles(writer, frame))?;
         if frame.bodies.iter().any(|body| body.skin.is_some()) {
-            let skin = numbered(&self.folder, "skin", frame.index, "ply");
+            let skin = numbered_path(&self.folder, "skin", frame.index, "ply");
             write_file(&skin, |writer| write_skins(writer, frame))?;
         }
         Ok(())
@@ -35,10 +35,10 @@ impl Sink for PlySequence {
 }
 
 /// Writes all particles of a frame: position, velocity, radius, temperature, strain, phase (0 solid, 1 fluid, 2 gas)
-/// and the number of the body, whose name is in the header. SI units.
+/// and index of the body, whose name is in the header. SI units.
 pub fn write_particles(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     let columns = &frame.particles;
-    write_opening(writer, frame)?;
+    write_header(writer, frame)?;
     let count = frame.bodies.iter().map(|body| body.particles.len()).sum::<usize>();
     writeln!(writer, "element vertex {count}")?;
     for name in ["x", "y", "z", "vx", "vy", "vz", "radius", "temperature", "strain"] {
@@ -46,29 +46,29 @@ pub fn write_particles(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> 
     }
     writer.write_all(b"property uchar phase\nproperty uint body\nend_header\n")?;
     let mut record = Vec::new();
-    for (number, body) in frame.bodies.iter().enumerate() {
+    for (index, body) in frame.bodies.iter().enumerate() {
         for i in body.particles.clone() {
             record.clear();
             push_floats(&mut record, columns.position[i].as_ref());
             push_floats(&mut record, columns.velocity[i].as_ref());
             push_floats(&mut record, &[columns.radius[i], columns.temperature[i], columns.strain[i]]);
             record.push(columns.phase[i] as u8);
-            record.extend((number as u32).to_le_bytes());
+            record.extend((index as u32).to_le_bytes());
             writer.write_all(&record)?;
         }
     }
     Ok(())
 }
 
-/// Writes all skins of a frame as one mesh, surfels as vertices without a face: position, normal, velocity, temperature, strain, colour and number of the
-/// body per vertex. SI units.
+/// Writes all skins of a frame as one mesh, surfels as vertices without faces: position, normal, velocity, temperature,
+/// strain, colour and index of the body per vertex. SI units.
 pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     let skins = || frame.bodies.iter().enumerate().filter_map(|(i, body)| Some((i, body, body.skin.as_ref()?)));
-    write_opening(writer, frame)?;
+    write_header(writer, frame)?;
     writeln!(writer, "element vertex {}", skins().map(|(_, _, skin)| skin.positions.len()).sum::<usize>())?;
-    // Normals are those of vertices: where some skin has sharp edges there are none, and programs find their own.
-    let is_round = skins().all(|(_, _, skin)| skin.crease.is_none());
-    let normal: &[&str] = if is_round { &["nx", "ny", "nz"] } else { &[] };
+    // PLY has vertex normals only. They are omitted if a skin has sharp edges; programs compute their own.
+    let is_smooth = skins().all(|(_, _, skin)| skin.crease.is_none());
+    let normal: &[&str] = if is_smooth { &["nx", "ny", "nz"] } else { &[] };
     for name in ["x", "y", "z"].iter().chain(normal).chain(&["vx", "vy", "vz", "temperature", "strain"]) {
         writeln!(writer, "property float {name}")?;
     }
@@ -78,15 +78,15 @@ pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     writeln!(writer, "property uint body")?;
     writeln!(writer, "element face {}", skins().map(|(_, _, skin)| skin.triangles.len()).sum::<usize>())?;
     writer.write_all(b"property list uchar uint vertex_indices\nend_header\n")?;
-    for (number, body, skin) in skins() {
-        write_vertices(writer, (number as u32, body), skin, is_round)?;
+    for (index, body, skin) in skins() {
+        write_vertices(writer, (index as u32, body), skin, is_smooth)?;
     }
     let mut first = 0;
     for (_, _, skin) in skins() {
         for triangle in skin.triangles.iter() {
             let mut record = [3; 13];
-            for (place, corner) in record[1..].chunks_exact_mut(4).zip(triangle) {
-                place.copy_from_slice(&(first + corner).to_le_bytes());
+            for (bytes, corner) in record[1..].chunks_exact_mut(4).zip(triangle) {
+                bytes.copy_from_slice(&(first + corner).to_le_bytes());
             }
             writer.write_all(&record)?;
         }
@@ -97,11 +97,11 @@ pub fn write_skins(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
 
 fn write_vertices(
     writer: &mut dyn Write,
-    (number, body): (u32, &FrameBody),
+    (index, body): (u32, &FrameBody),
     skin: &FrameSkin,
     with_normals: bool,
 ) -> io::Result<()> {
-    let color = body.color.map(|part| (part.clamp(0.0, 1.0) * 255.0).round() as u8);
+    let color = body.color.map(|channel| (channel.clamp(0.0, 1.0) * 255.0).round() as u8);
     let mut record = Vec::new();
     for (i, position) in skin.positions.iter().enumerate() {
         record.clear();
@@ -110,21 +110,21 @@ fn write_vertices(
             push_floats(&mut record, skin.normals.get(i).copied().unwrap_or_default().as_ref());
         }
         push_floats(&mut record, skin.velocities.get(i).copied().unwrap_or_default().as_ref());
-        let own = [&skin.temperatures, &skin.strains].map(|column| column.get(i).copied().unwrap_or_default());
-        push_floats(&mut record, &own);
+        let scalars = [&skin.temperatures, &skin.strains].map(|column| column.get(i).copied().unwrap_or_default());
+        push_floats(&mut record, &scalars);
         record.extend(color);
-        record.extend(number.to_le_bytes());
+        record.extend(index.to_le_bytes());
         writer.write_all(&record)?;
     }
     Ok(())
 }
 
-fn write_opening(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
+fn write_header(writer: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     writer.write_all(b"ply\nformat binary_little_endian 1.0\n")?;
     writeln!(writer, "comment phyxel frame {} time {}", frame.index, frame.time)?;
-    for (number, body) in frame.bodies.iter().enumerate() {
+    for (index, body) in frame.bodies.iter().enumerate() {
         let name = body.report.name.replace(|c: char| c.is_control(), " ");
-        writeln!(writer, "comment body {number} {name}")?;
+        writeln!(writer, "comment body {index} {name}")?;
     }
     Ok(())
 }
@@ -136,7 +136,7 @@ fn push_floats(record: &mut Vec<u8>, values: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{surfels, two_bodies};
+    use crate::test_frames::{surfels, two_bodies};
     use ply_rs_bw::parser::Parser;
     use ply_rs_bw::ply::{DefaultElement, Ply, Property};
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn where_edges_are_sharp_there_are_no_normals() {
+    fn skins_with_sharp_edges_have_no_vertex_normals() {
         let mut frame = two_bodies();
         if let Some(skin) = &mut frame.bodies[0].skin {
             skin.crease = Some(40.0);
@@ -196,15 +196,15 @@ mod tests {
     fn files_are_numbered_from_zero() {
         let folder = tempfile::tempdir().unwrap();
         let mut sink = PlySequence::new(folder.path());
-        sink.frame(&two_bodies()).unwrap();
+        sink.write_frame(&two_bodies()).unwrap();
         assert!(folder.path().join("particles_00000.ply").is_file());
         assert!(folder.path().join("skin_00000.ply").is_file());
     }
 
     #[test]
-    fn a_lost_folder_is_an_error_that_names_the_file() {
+    fn a_missing_folder_is_an_error_that_names_the_file() {
         let folder = tempfile::tempdir().unwrap();
-        let error = PlySequence::new(folder.path().join("gone")).frame(&two_bodies()).unwrap_err();
+        let error = PlySequence::new(folder.path().join("missing")).write_frame(&two_bodies()).unwrap_err();
         assert!(error.to_string().contains("particles_00000.ply"), "{error}");
     }
 }

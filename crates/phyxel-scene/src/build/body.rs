@@ -2,16 +2,17 @@
 
 use super::tetra::tetra_mesh;
 use crate::error::BuildError;
+use crate::import::tetra::TetraImport;
 use crate::mesh::TriangleMesh;
-use crate::sample::{CounterRng, fill_cells, sample, scatter_surfels};
+use crate::sample::{SequentialRng, fill_cells, sample, scatter_surfels};
 use crate::scene::{BodyDescription, ClusterPlan, Deformation, ModelDescription, SkinDescription};
-use crate::shape::{Bounds, Placement, Shape};
-use crate::tetra::TetraImport;
+use crate::shape::{Placement, Shape};
 use glam::Vec3;
 use phyxel::body::{NewBody, Pose};
 use phyxel::model::shape_matching::{Clusters, ShapeMatchingSettings};
 use phyxel::model::{MassSpringSettings, ModelSettings, TetraSettings};
 use phyxel::skin::{Isosurface, Skin, SkinMesh};
+use phyxel_laws::geometry::Aabb;
 use std::sync::Arc;
 
 /// Template of a body: everything that its copies share.
@@ -59,11 +60,11 @@ impl BodyTemplate {
 /// Samples the shape of a body and prepares what its copies share.
 pub(super) fn make_template(
     body: &BodyDescription,
-    random: &mut CounterRng,
+    random: &mut SequentialRng,
     limit: usize,
     warnings: &mut Vec<String>,
 ) -> Result<BodyTemplate, BuildError> {
-    let seed = random.next_u64();
+    let seed = random.bits();
     if let ModelDescription::Tetra { mesh, settings } = &body.model {
         return make_tetra_template(body, (mesh.as_deref(), settings), (seed, limit), warnings);
     }
@@ -124,8 +125,8 @@ fn make_tetra_template(
 
 /// Positions of the samples under polynomial deformations.
 fn deformed_positions(samples: &[Vec3], deform: &[Deformation]) -> Option<Vec<Vec3>> {
-    let bounds = Bounds::of_points(samples.iter().copied()).filter(|_| !deform.is_empty())?;
-    let half = 0.5 * bounds.size();
+    let bounds = Aabb::from_points(samples.iter().copied()).non_empty().filter(|_| !deform.is_empty())?;
+    let half = 0.5 * bounds.extent();
     let units = half.map(|length| if length > 0.0 { length } else { 1.0 });
     let moved = samples.iter().map(|&sample| {
         let u = (sample - bounds.centre()) / units;
@@ -159,7 +160,7 @@ pub(super) fn instantiate(body: &BodyDescription, template: &BodyTemplate, name:
     }
 }
 
-fn model_settings(model: &ModelDescription, bounds: Option<Bounds>) -> ModelSettings {
+fn model_settings(model: &ModelDescription, bounds: Option<Aabb>) -> ModelSettings {
     match model {
         ModelDescription::Continuum(settings) => ModelSettings::Continuum((**settings).clone()),
         ModelDescription::Crystal(settings) => ModelSettings::Crystal((**settings).clone()),
@@ -179,12 +180,12 @@ fn model_settings(model: &ModelDescription, bounds: Option<Bounds>) -> ModelSett
     }
 }
 
-pub(super) fn cluster_counts(plan: ClusterPlan, bounds: Option<Bounds>) -> Clusters {
+pub(super) fn cluster_counts(plan: ClusterPlan, bounds: Option<Aabb>) -> Clusters {
     match plan {
         ClusterPlan::Counts(counts) => Clusters::Counts(counts),
         ClusterPlan::Size(size) => Clusters::Size(size),
         ClusterPlan::Longest(count) => {
-            let size = bounds.map_or(Vec3::ONE, |bounds| bounds.size());
+            let size = bounds.map_or(Vec3::ONE, |bounds| bounds.extent());
             let edge = size.max_element() / count as f32;
             Clusters::Counts(size.to_array().map(|length| (length / edge).round().max(1.0) as u32))
         }

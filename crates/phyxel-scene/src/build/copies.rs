@@ -2,12 +2,13 @@
 
 use super::body::BodyTemplate;
 use crate::error::BuildError;
-use crate::sample::CounterRng;
+use crate::hash_grid::HashGrid;
+use crate::sample::SequentialRng;
 use crate::scene::{BodyDescription, Copies, pose_of};
-use crate::shape::{Bounds, Shape};
-use glam::{IVec3, Quat, Vec3};
+use crate::shape::Shape;
+use glam::{Quat, Vec3};
 use phyxel::body::Pose;
-use std::collections::HashMap;
+use phyxel_laws::geometry::Aabb;
 
 /// Largest number of attempts to find a position clear of the other copies.
 const MAX_TRIES: u32 = 200;
@@ -18,7 +19,7 @@ const MAX_REGION_TRIES: u32 = 100_000;
 pub(super) fn place_copies(
     body: &BodyDescription,
     template: &BodyTemplate,
-    random: &mut CounterRng,
+    random: &mut SequentialRng,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Pose>, BuildError> {
     let first = pose_of(&body.place);
@@ -34,17 +35,23 @@ pub(super) fn place_copies(
         }
         Some(Copies::Random { count, region, rotate }) => {
             let bounds = BoundingSphere::of_body(template, body);
-            let mut scatter =
-                Scatter { region, bounds, rotate: *rotate, first, occupied: OccupiedCentres::new(bounds.radius) };
+            let mut scatter = Scatter {
+                region,
+                bounds,
+                rotate: *rotate,
+                first,
+                centres: HashGrid::new(2.0 * bounds.radius),
+                overlapping: 0,
+            };
             let poses = (0..*count).map(|_| scatter.next(random)).collect::<Option<Vec<Pose>>>();
             let poses =
                 poses.ok_or_else(|| BuildError::NoPosition { body: body.name.clone(), tries: MAX_REGION_TRIES })?;
-            if scatter.occupied.overlapping > 0 {
+            if scatter.overlapping > 0 {
                 warnings.push(format!(
                     "body \"{}\": {} of {count} copies found no position clear of the others; make the region larger \
                         or \
                      the copies fewer",
-                    body.name, scatter.occupied.overlapping
+                    body.name, scatter.overlapping
                 ));
             }
             poses
@@ -56,20 +63,16 @@ fn moved(pose: Pose, by: Vec3) -> Pose {
     Pose { position: pose.position + by, ..pose }
 }
 
-fn random_offset(random: &mut CounterRng, amplitude: f32) -> Vec3 {
+fn random_offset(random: &mut SequentialRng, amplitude: f32) -> Vec3 {
     if amplitude == 0.0 {
         return Vec3::ZERO;
     }
-    amplitude * (2.0 * uniform_vec3(random) - 1.0)
-}
-
-fn uniform_vec3(random: &mut CounterRng) -> Vec3 {
-    Vec3::new(random.uniform(), random.uniform(), random.uniform())
+    amplitude * (2.0 * random.uniform_vec3() - 1.0)
 }
 
 /// Uniformly distributed random rotation, by Shoemake's subgroup method on unit quaternions (1992).
-fn random_rotation(random: &mut CounterRng) -> Quat {
-    let [u, a, b] = uniform_vec3(random).to_array();
+fn random_rotation(random: &mut SequentialRng) -> Quat {
+    let [u, a, b] = random.uniform_vec3().to_array();
     let (sin_a, cos_a) = libm::sincosf(std::f32::consts::TAU * a);
     let (sin_b, cos_b) = libm::sincosf(std::f32::consts::TAU * b);
     let (near, far) = ((1.0 - u).sqrt(), u.sqrt());
@@ -85,7 +88,7 @@ struct BoundingSphere {
 
 impl BoundingSphere {
     fn of_body(template: &BodyTemplate, body: &BodyDescription) -> Self {
-        let bounds = Bounds::of_points(template.samples.iter().copied());
+        let bounds = Aabb::from_points(template.samples.iter().copied()).non_empty();
         let centre = bounds.map_or(Vec3::ZERO, |bounds| bounds.centre());
         let radius = template.samples.iter().map(|sample| sample.distance(centre)).fold(0.0, f32::max);
         Self { centre, radius: radius + body.radius.unwrap_or(0.5 * body.spacing) }
@@ -98,17 +101,20 @@ struct Scatter<'a> {
     bounds: BoundingSphere,
     rotate: bool,
     first: Pose,
-    occupied: OccupiedCentres,
+    /// Centres of the bounding spheres of all copies so far.
+    centres: HashGrid<Vec3>,
+    /// Number of copies that overlap others.
+    overlapping: u32,
 }
 
 impl Scatter<'_> {
     /// Draws the next pose: the first one found that is clear, or that with the largest clearance.
-    fn next(&mut self, random: &mut CounterRng) -> Option<Pose> {
+    fn next(&mut self, random: &mut SequentialRng) -> Option<Pose> {
         let mut best: Option<(f32, Pose)> = None;
         for _ in 0..MAX_TRIES {
             let rotation = if self.rotate { random_rotation(random) } else { self.first.rotation };
             let pose = Pose { position: self.first.position + self.point(random)?, rotation };
-            let clearance = self.occupied.clearance(pose.transform_point(self.bounds.centre));
+            let clearance = self.clearance(pose.transform_point(self.bounds.centre));
             if best.is_none_or(|(best_clearance, _)| clearance > best_clearance) {
                 best = Some((clearance, pose));
             }
@@ -117,44 +123,22 @@ impl Scatter<'_> {
             }
         }
         let (clearance, pose) = best?;
-        self.occupied.overlapping += u32::from(clearance < 2.0 * self.bounds.radius);
-        self.occupied.add(pose.transform_point(self.bounds.centre));
+        self.overlapping += u32::from(clearance < 2.0 * self.bounds.radius);
+        let centre = pose.transform_point(self.bounds.centre);
+        self.centres.insert(centre, centre);
         Some(pose)
     }
 
-    /// Draws a uniformly distributed point of the region by rejection.
-    fn point(&self, random: &mut CounterRng) -> Option<Vec3> {
-        let bounds = self.region.bounds()?;
-        let any = |_| bounds.min + bounds.size() * uniform_vec3(random);
-        (0..MAX_REGION_TRIES).map(any).find(|point| self.region.contains(*point))
-    }
-}
-
-/// Hash grid of occupied centres, with cells as wide as a bounding sphere.
-struct OccupiedCentres {
-    cell_size: f32,
-    cells: HashMap<IVec3, Vec<Vec3>>,
-    overlapping: u32,
-}
-
-impl OccupiedCentres {
-    fn new(radius: f32) -> Self {
-        Self { cell_size: 2.0 * radius, cells: HashMap::new(), overlapping: 0 }
-    }
-
-    fn cell(&self, centre: Vec3) -> IVec3 {
-        (centre / self.cell_size).floor().as_ivec3()
-    }
-
-    fn add(&mut self, centre: Vec3) {
-        self.cells.entry(self.cell(centre)).or_default().push(centre);
-    }
-
-    /// Distance to the nearest centre, at most the cell size.
+    /// Distance to the nearest centre, at most that of touching spheres.
     fn clearance(&self, centre: Vec3) -> f32 {
-        let cell = self.cell(centre);
-        let around = (0..27).map(|n| cell.saturating_add(IVec3::new(n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1)));
-        let near = around.filter_map(|cell| self.cells.get(&cell)).flatten();
-        near.map(|other| other.distance(centre)).fold(self.cell_size, f32::min)
+        let touching = 2.0 * self.bounds.radius;
+        self.centres.around(centre, touching).map(|other| other.distance(centre)).fold(touching, f32::min)
+    }
+
+    /// Draws a uniformly distributed point of the region by rejection.
+    fn point(&self, random: &mut SequentialRng) -> Option<Vec3> {
+        let bounds = self.region.bounds()?;
+        let any = |_| bounds.min + bounds.extent() * random.uniform_vec3();
+        (0..MAX_REGION_TRIES).map(any).find(|point| self.region.contains(*point))
     }
 }

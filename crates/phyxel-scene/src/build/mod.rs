@@ -12,7 +12,7 @@ mod tests;
 mod tetra;
 
 use crate::error::BuildError;
-use crate::sample::{CounterRng, estimate};
+use crate::sample::{SequentialRng, estimate};
 use crate::scene::{ModelDescription, Scene};
 use body::BodyTemplate;
 use phyxel::World;
@@ -46,7 +46,7 @@ pub struct Built {
 impl Scene {
     /// Builds the world of the scene.
     pub fn build(&self, options: &BuildOptions) -> Result<Built, BuildError> {
-        let random = CounterRng::new(options.seed.unwrap_or(self.seed));
+        let random = SequentialRng::new(options.seed.unwrap_or(self.seed));
         let mut warnings = Vec::new();
         self.check_size(options.max_particles)?;
         let mut world = World::new(self.settings())?;
@@ -121,7 +121,7 @@ impl Scene {
     fn make_bodies(
         &self,
         world: &mut World,
-        random: &CounterRng,
+        random: &SequentialRng,
         limit: usize,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<BodyTemplate>, BuildError> {

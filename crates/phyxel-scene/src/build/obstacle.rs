@@ -115,10 +115,10 @@ fn sampled_geometry(
 ) -> Result<Geometry, BuildError> {
     let shape = scaled(plain.shape.clone(), plain.scale);
     let bounds = shape.bounds().ok_or_else(|| BuildError::EndlessShape { owner: owner() })?;
-    let cell = cell.unwrap_or(bounds.size().max_element() / CELLS_PER_SIDE).max(f32::MIN_POSITIVE);
+    let cell = cell.unwrap_or(bounds.extent().max_element() / CELLS_PER_SIDE).max(f32::MIN_POSITIVE);
     let origin = bounds.min - MARGIN_CELLS * cell;
     // Saturating 64-bit counts: a tiny cell must not overflow.
-    let cells = bounds.size().as_dvec3() / f64::from(cell);
+    let cells = bounds.extent().as_dvec3() / f64::from(cell);
     let counts = cells
         .to_array()
         .map(|cells| cells.ceil() as u64)

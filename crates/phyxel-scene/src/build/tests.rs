@@ -269,7 +269,7 @@ fn events_reach_every_copy_and_the_samples_they_mean() {
     );
     let scene = scene(&text);
     let mut warnings = Vec::new();
-    let random = crate::sample::CounterRng::new(0);
+    let random = crate::sample::SequentialRng::new(0);
     let templates =
         vec![super::body::make_template(&scene.bodies[0], &mut random.clone(), 1000, &mut warnings).unwrap()];
     let context = super::event::EventContext { bodies: &scene.bodies, templates: &templates };

@@ -2,9 +2,10 @@
 
 use super::body::scaled_shape;
 use crate::error::BuildError;
+use crate::import::tetra::TetraImport;
 use crate::scene::BodyDescription;
 use crate::shape::Shape;
-use crate::tetra::{MeshDefects, TetraImport, TetraMesh, fill};
+use crate::tetra::{MeshDefects, TetraMesh, fill};
 
 /// Nodes per spacing cubed, those of the two grids of the lattice.
 const NODES_PER_CELL: f64 = 2.0;

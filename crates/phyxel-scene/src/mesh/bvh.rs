@@ -1,9 +1,9 @@
 //! Bounding volume hierarchy of axis-aligned boxes over triangles.
 
 use super::TriangleMesh;
-use crate::shape::Bounds;
 use glam::Vec3;
 use phyxel::Real;
+use phyxel_laws::geometry::{Aabb, closest_point_on_triangle};
 
 /// Largest number of triangles of a leaf.
 const MAX_LEAF_TRIANGLES: usize = 4;
@@ -13,7 +13,7 @@ pub(super) const MAX_DEPTH: usize = 64;
 /// Node of the hierarchy: the bounding box of the triangles `start..end`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BvhNode {
-    pub bounds: Bounds,
+    pub bounds: Aabb,
     pub start: u32,
     pub end: u32,
     /// Index of the second child; the first follows its parent. Zero in a leaf.
@@ -58,7 +58,7 @@ impl Bvh {
         for index in (0..self.nodes.len()).rev() {
             let node = self.nodes[index];
             let bounds = match node.second {
-                0 => Bounds::of_points(self.triangles[node.range()].iter().flatten().copied()).unwrap_or(node.bounds),
+                0 => Aabb::from_points(self.triangles[node.range()].iter().flatten().copied()),
                 second => self.nodes[index + 1].bounds.union(self.nodes[second as usize].bounds),
             };
             self.nodes[index].bounds = bounds;
@@ -79,7 +79,7 @@ impl Bvh {
             let node = &self.nodes[index as usize];
             if node.second == 0 {
                 for slot in node.range() {
-                    let on = closest_on_triangle(point, &self.triangles[slot]);
+                    let on = closest_point_on_triangle(point, &self.triangles[slot]);
                     let distance = on.distance_squared(point);
                     if distance < best.0 {
                         best = (distance, on, slot);
@@ -104,13 +104,12 @@ impl Bvh {
 fn build_subtree(nodes: &mut Vec<BvhNode>, items: &mut [(Vec3, u32)], start: usize) {
     let index = nodes.len();
     let end = start + items.len();
-    let centres = Bounds::of_points(items.iter().map(|item| item.0));
-    let bounds = centres.unwrap_or(Bounds { min: Vec3::ZERO, max: Vec3::ZERO });
+    let bounds = Aabb::from_points(items.iter().map(|item| item.0));
     nodes.push(BvhNode { bounds, start: start as u32, end: end as u32, second: 0 });
     if items.len() <= MAX_LEAF_TRIANGLES {
         return;
     }
-    let axis = bounds.size().max_position();
+    let axis = bounds.extent().max_position();
     let half = items.len() / 2;
     items.select_nth_unstable_by(half, |a, b| a.0[axis].total_cmp(&b.0[axis]).then(a.1.cmp(&b.1)));
     let (low, high) = items.split_at_mut(half);
@@ -119,89 +118,25 @@ fn build_subtree(nodes: &mut Vec<BvhNode>, items: &mut [(Vec3, u32)], start: usi
     build_subtree(nodes, high, start + half);
 }
 
-/// Closest point of a triangle to `point`, `[Eri05]` sec. 5.1.5.
-///
-/// Denominators are kept off zero, so that a degenerate triangle gives one of its own points.
-pub(super) fn closest_on_triangle(point: Vec3, [a, b, c]: &[Vec3; 3]) -> Vec3 {
-    let quotient = |numerator: Real, denominator: Real| numerator / denominator.max(Real::MIN_POSITIVE);
-    let (ab, ac, ap) = (*b - *a, *c - *a, point - *a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return *a;
-    }
-    let bp = point - *b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return *b;
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        return *a + ab * quotient(d1, d1 - d3);
-    }
-    let cp = point - *c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return *c;
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        return *a + ac * quotient(d2, d2 - d6);
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 >= d3 && d5 >= d6 {
-        return *b + (*c - *b) * quotient(d4 - d3, (d4 - d3) + (d5 - d6));
-    }
-    let sum = va + vb + vc;
-    *a + ab * quotient(vb, sum) + ac * quotient(vc, sum)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::CounterRng;
+    use crate::sample::SequentialRng;
 
-    fn random_point(random: &mut CounterRng) -> Vec3 {
-        Vec3::new(random.uniform(), random.uniform(), random.uniform()) * 2.0 - 1.0
-    }
-
-    #[test]
-    fn no_point_of_a_triangle_is_closer_than_the_closest_point() {
-        let mut random = CounterRng::new(3);
-        for _ in 0..200 {
-            let triangle = [(); 3].map(|()| random_point(&mut random));
-            let point = random_point(&mut random) * 2.0;
-            let closest = closest_on_triangle(point, &triangle).distance(point);
-            let mut sampled = Real::INFINITY;
-            for i in 0..=60 {
-                for j in 0..=60 - i {
-                    let (u, v) = (i as Real / 60.0, j as Real / 60.0);
-                    let on = triangle[0] * (1.0 - u - v) + triangle[1] * u + triangle[2] * v;
-                    sampled = sampled.min(on.distance(point));
-                }
-            }
-            // Samples are at most 2.8 / 60 apart.
-            assert!(closest <= sampled + 1e-5 && closest >= sampled - 0.05);
-        }
-    }
-
-    #[test]
-    fn triangles_without_area_still_have_a_closest_point() {
-        let point = Vec3::new(0.5, 1.0, 0.0);
-        let line = closest_on_triangle(point, &[Vec3::ZERO, Vec3::X, Vec3::X * 0.25]);
-        assert!(line.distance(Vec3::X * 0.5) < 1e-6, "{line}");
-        assert_eq!(closest_on_triangle(point, &[Vec3::ONE; 3]), Vec3::ONE);
+    fn random_point(random: &mut SequentialRng) -> Vec3 {
+        random.uniform_vec3() * 2.0 - 1.0
     }
 
     #[test]
     fn the_tree_finds_what_looking_at_every_triangle_finds() {
-        let mut random = CounterRng::new(4);
+        let mut random = SequentialRng::new(4);
         let positions: Vec<Vec3> = (0..300).map(|_| random_point(&mut random)).collect();
         let triangles = (0..100).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
         let mesh = TriangleMesh { positions, triangles };
         let bvh = Bvh::new(&mesh);
         for _ in 0..500 {
             let point = random_point(&mut random) * 1.5;
-            let distances = (0..100).map(|t| closest_on_triangle(point, &mesh.corners(t)).distance(point));
+            let distances = (0..100).map(|t| closest_point_on_triangle(point, &mesh.corners(t)).distance(point));
             let expected = distances.fold(Real::INFINITY, Real::min);
             let (found, slot) = bvh.closest(point);
             assert!((found.distance(point) - expected).abs() < 1e-6);

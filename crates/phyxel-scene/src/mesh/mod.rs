@@ -1,20 +1,18 @@
-//! Triangle meshes: file formats, topology, measures, and inside tests by winding numbers.
+//! Triangle meshes: topology, measures, and inside tests by winding numbers.
 //!
 //! A mesh here is geometry only: no colours, no materials, no bodies.
 
 mod bvh;
 mod error;
-mod formats;
 mod solid;
 mod topology;
 mod winding_number;
 
 pub use error::MeshError;
-pub use formats::{MeshFormat, read, read_bytes};
 pub use solid::{ClosestPoint, MeshSolid};
 
-use crate::shape::Bounds;
 use glam::{DVec3, Vec3};
+use phyxel_laws::geometry::Aabb;
 use std::collections::HashMap;
 
 /// Indexed triangle mesh. Triangles are counter-clockwise seen from outside.
@@ -71,8 +69,8 @@ impl TriangleMesh {
     }
 
     /// Axis-aligned bounding box of all vertices, or `None` when there are none.
-    pub fn bounds(&self) -> Option<Bounds> {
-        Bounds::of_points(self.positions.iter().copied())
+    pub fn bounds(&self) -> Option<Aabb> {
+        Aabb::from_points(self.positions.iter().copied()).non_empty()
     }
 
     /// Enclosed volume by the divergence theorem, negative when the triangles face inwards, m3. Meaningful for
@@ -94,17 +92,6 @@ impl TriangleMesh {
             (b - a).cross(c - a).length()
         };
         0.5 * (0..self.triangles.len()).map(doubled).sum::<f64>()
-    }
-
-    /// Unit vertex normals, the area-weighted mean over the incident triangles.
-    pub fn vertex_normals(&self) -> Vec<Vec3> {
-        let mut normals = vec![Vec3::ZERO; self.positions.len()];
-        for triangle in 0..self.triangles.len() {
-            let [a, b, c] = self.corners(triangle);
-            let doubled = (b - a).cross(c - a);
-            self.triangles[triangle].iter().for_each(|index| normals[*index as usize] += doubled);
-        }
-        normals.iter().map(|normal| normal.normalize_or(Vec3::Y)).collect()
     }
 }
 
@@ -147,15 +134,6 @@ mod tests {
         assert!((cube.volume() - 1.0).abs() < 1e-6);
         assert!((cube.area() - 6.0).abs() < 1e-6);
         assert_eq!(cube.bounds().map(|bounds| bounds.centre()), Some(Vec3::new(3.0, 0.0, 1.0)));
-    }
-
-    #[test]
-    fn vertex_normals_of_a_cube_point_away_from_its_centre() {
-        let cube = fixtures::cube(Vec3::ZERO);
-        for (normal, position) in cube.vertex_normals().iter().zip(&cube.positions) {
-            // A corner has one or two triangles of each face, so the normals lean, but less than 30 degrees.
-            assert!(normal.dot(position.normalize()) > 0.86);
-        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tests on scans that are not part of the repository; skipped where they are absent.
 
-use super::{MeshSolid, TriangleMesh, read};
+use super::{MeshSolid, TriangleMesh};
+use crate::import::mesh::read;
 use crate::sample::{Sampler, sample};
 use crate::shape::Shape;
 use glam::Vec3;
@@ -24,7 +25,7 @@ fn use_scan(name: &str, mesh: TriangleMesh) -> Result<Shape, Box<dyn Error>> {
     let built = start.elapsed();
     let bounds = solid.bounds();
     let (start, count) = (Instant::now(), 2000);
-    let on_diagonal = |i: usize| bounds.min + bounds.size() * (i as f32 / count as f32);
+    let on_diagonal = |i: usize| bounds.min + bounds.extent() * (i as f32 / count as f32);
     let min_distance = (0..count).map(|i| solid.distance(on_diagonal(i))).fold(f32::INFINITY, f32::min);
     let query_time = start.elapsed() / count as u32;
     assert!(min_distance < 0.0, "{name}: the diagonal of the bounds misses the inside");

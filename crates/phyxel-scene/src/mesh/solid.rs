@@ -1,9 +1,9 @@
 //! Solids bounded by triangle meshes: inside test, signed distance, volume.
 
 use super::{MeshError, TriangleMesh, bvh::Bvh, winding_number::WindingField};
-use crate::shape::Bounds;
 use glam::Vec3;
 use phyxel::Real;
+use phyxel_laws::geometry::Aabb;
 use std::{fmt, sync::OnceLock};
 
 /// Relative difference up to which the volume by the divergence theorem is trusted over the volume by octree
@@ -25,7 +25,7 @@ pub struct ClosestPoint {
 /// components that intersect each other are one solid.
 pub struct MeshSolid {
     mesh: TriangleMesh,
-    bounds: Bounds,
+    bounds: Aabb,
     bvh: Bvh,
     winding_field: WindingField,
     open_edges: usize,
@@ -60,7 +60,7 @@ impl MeshSolid {
     }
 
     /// Axis-aligned bounding box of the mesh.
-    pub fn bounds(&self) -> Bounds {
+    pub fn bounds(&self) -> Aabb {
         self.bounds
     }
 
@@ -103,7 +103,7 @@ impl MeshSolid {
         let distance = away.length();
         let signed = if self.contains(point) { -distance } else { distance };
         // Closer than rounding, only the triangle defines the direction.
-        if distance <= 1e-6 * self.bounds.size().max_element() {
+        if distance <= 1e-6 * self.bounds.extent().max_element() {
             let [a, b, c] = self.bvh.triangles[slot];
             return (signed, (b - a).cross(c - a).normalize_or(Vec3::Y));
         }

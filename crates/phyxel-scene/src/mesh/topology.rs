@@ -1,45 +1,11 @@
 //! Topology of triangle meshes: boundary edges, connected components, genus.
 
 use super::TriangleMesh;
-
-/// Undirected edge, with the number of triangles that traverse it in each direction.
-struct EdgeUse {
-    ends: (u32, u32),
-    forward: u32,
-    backward: u32,
-}
-
-/// Union-find root of a vertex, with path halving.
-fn find_root(parents: &mut [u32], mut vertex: u32) -> u32 {
-    while parents[vertex as usize] != vertex {
-        let grandparent = parents[parents[vertex as usize] as usize];
-        parents[vertex as usize] = grandparent;
-        vertex = grandparent;
-    }
-    vertex
-}
+use phyxel::skin::SurfaceConnectivity;
 
 impl TriangleMesh {
-    fn edges(&self) -> Vec<EdgeUse> {
-        let directed = |[a, b, c]: &[u32; 3]| [(*a, *b), (*b, *c), (*c, *a)];
-        let mut uses: Vec<(u32, u32, bool)> = self
-            .triangles
-            .iter()
-            .flat_map(directed)
-            .map(|(from, to)| if from < to { (from, to, true) } else { (to, from, false) })
-            .collect();
-        uses.sort_unstable();
-        let mut edges: Vec<EdgeUse> = Vec::with_capacity(uses.len() / 2);
-        for (low, high, forward) in uses {
-            if edges.last().is_none_or(|edge| edge.ends != (low, high)) {
-                edges.push(EdgeUse { ends: (low, high), forward: 0, backward: 0 });
-            }
-            if let Some(edge) = edges.last_mut() {
-                edge.forward += u32::from(forward);
-                edge.backward += u32::from(!forward);
-            }
-        }
-        edges
+    fn connectivity(&self) -> SurfaceConnectivity {
+        SurfaceConnectivity::new(&self.triangles)
     }
 
     /// Number of edges that triangles do not traverse equally often in both directions.
@@ -47,37 +13,21 @@ impl TriangleMesh {
     /// Zero for a closed, consistently oriented mesh. Vertices are the same when their indices are;
     /// see [`TriangleMesh::welded`].
     pub fn open_edges(&self) -> usize {
-        self.edges().iter().filter(|edge| edge.forward != edge.backward).count()
+        self.connectivity().open_edges
     }
 
     /// Number of connected components (by shared vertices).
     pub fn components(&self) -> usize {
-        let mut parents: Vec<u32> = (0..self.positions.len() as u32).collect();
-        let mut used = vec![false; self.positions.len()];
-        for [a, b, c] in &self.triangles {
-            for (from, to) in [(*a, *b), (*b, *c)] {
-                let (from, to) = (find_root(&mut parents, from), find_root(&mut parents, to));
-                parents[from.max(to) as usize] = from.min(to);
-            }
-            [a, b, c].iter().for_each(|index| used[**index as usize] = true);
-        }
-        (0..parents.len()).filter(|vertex| used[*vertex] && parents[*vertex] as usize == *vertex).count()
+        self.connectivity().components
     }
 
     /// Genus of the surface, summed over all components, or `None` unless the mesh is a closed surface in which
     /// every edge joins two triangles.
     pub fn genus(&self) -> Option<usize> {
-        let edges = self.edges();
-        if edges.is_empty() || edges.iter().any(|edge| (edge.forward, edge.backward) != (1, 1)) {
-            return None;
-        }
-        let mut used = vec![false; self.positions.len()];
-        self.triangles.iter().flatten().for_each(|index| used[*index as usize] = true);
-        let vertices = used.iter().filter(|used| **used).count() as i64;
-        let euler = vertices - edges.len() as i64 + self.triangles.len() as i64;
-        let twice_genus = 2 * self.components() as i64 - euler;
+        let connectivity = self.connectivity();
+        let twice_genus = 2 * connectivity.components as i64 - connectivity.euler_characteristic();
         // Surfaces that touch in single vertices have no genus; some of them are detected here.
-        (twice_genus >= 0 && twice_genus % 2 == 0).then_some(twice_genus as usize / 2)
+        (connectivity.is_closed && twice_genus >= 0 && twice_genus % 2 == 0).then_some(twice_genus as usize / 2)
     }
 }
 

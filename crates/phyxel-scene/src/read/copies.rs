@@ -48,8 +48,7 @@ fn read_grid(reader: &mut TableReader) -> Option<Copies> {
 fn read_stack(reader: &mut TableReader) -> Option<Copies> {
     let field = reader.field("stack")?;
     let count = field.count(1).filter(|count| within_limit(&field, u64::from(*count)));
-    let step = reader.require("step", || "a height (m) or three numbers (m)".into());
-    let step = step.and_then(|step| match step.node.value {
+    let step = reader.read_required("step", "a height (m) or three numbers (m)", |step| match step.node.value {
         Value::List(_) => step.vector(Quantity::any("m")),
         _ => step.number(Quantity::any("m")).map(|height| Vec3::Y * height as f32),
     });
@@ -60,7 +59,7 @@ fn read_stack(reader: &mut TableReader) -> Option<Copies> {
 fn read_random(reader: &mut TableReader, files: &mut Files) -> Option<Copies> {
     let field = reader.field("random")?;
     let count = field.count(1).filter(|count| within_limit(&field, u64::from(*count)));
-    let region_field = reader.require("in", || "a shape, where the copies may be".into());
+    let region_field = reader.require("in", "a shape, where the copies may be");
     let region = region_field.as_ref().and_then(|field| read_shape(field, files));
     let rotate = reader.flag("turn");
     let region = region?;

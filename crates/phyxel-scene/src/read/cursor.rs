@@ -54,12 +54,39 @@ impl<'a> TableReader<'a> {
     }
 
     /// Returns the value of a required key; `what` describes it in the message if it is missing.
-    pub fn require(&mut self, key: &'static str, what: impl FnOnce() -> String) -> Option<Field<'a>> {
+    pub fn require(&mut self, key: &'static str, what: impl Into<String>) -> Option<Field<'a>> {
         let field = self.field(key);
         if field.is_none() {
-            self.missing.push((key, what()));
+            self.missing.push((key, what.into()));
         }
         field
+    }
+
+    /// Reads an optional value; `None` if the key is absent or its value invalid.
+    pub fn read<T>(&mut self, key: &'static str, read: impl FnOnce(&Field<'a>) -> Option<T>) -> Option<T> {
+        read(&self.field(key)?)
+    }
+
+    /// Reads an optional value; `Some(None)` if the key is absent, `None` if its value is invalid.
+    pub fn read_valid<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&Field<'a>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match self.field(key) {
+            Some(field) => read(&field).map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// Reads a required value; `what` describes it in the message if it is missing.
+    pub fn read_required<T>(
+        &mut self,
+        key: &'static str,
+        what: impl Into<String>,
+        read: impl FnOnce(&Field<'a>) -> Option<T>,
+    ) -> Option<T> {
+        read(&self.require(key, what)?)
     }
 
     /// Returns true if a key is present; counts as a request of the key.
@@ -79,7 +106,12 @@ impl<'a> TableReader<'a> {
 
     /// Reads a required number.
     pub fn require_number(&mut self, key: &'static str, quantity: Quantity) -> Option<f32> {
-        self.require(key, || quantity.noun())?.number(quantity).map(|number| number as f32)
+        self.require_number_f64(key, quantity).map(|number| number as f32)
+    }
+
+    /// Reads a required number in double precision.
+    pub fn require_number_f64(&mut self, key: &'static str, quantity: Quantity) -> Option<f64> {
+        self.require(key, quantity.noun())?.number(quantity)
     }
 
     /// Reads an optional vector.
@@ -89,7 +121,7 @@ impl<'a> TableReader<'a> {
 
     /// Reads a required vector.
     pub fn require_vector(&mut self, key: &'static str, quantity: Quantity) -> Option<Vec3> {
-        self.require(key, || quantity.plural())?.vector(quantity)
+        self.require(key, quantity.plural())?.vector(quantity)
     }
 
     /// Reads an optional boolean.
@@ -188,15 +220,9 @@ impl<'a> Field<'a> {
 
     /// Reads a vector.
     pub fn vector(&self, quantity: Quantity) -> Option<Vec3> {
-        let items = match &self.node.value {
-            Value::List(items) if items.len() == 3 => self.items_of(items),
-            _ => return self.wrong_type(&format!("a list of {}", quantity.plural())),
-        };
-        let numbers: Vec<f64> = items.iter().filter_map(|item| item.number(quantity)).collect();
-        match numbers[..] {
-            [x, y, z] => Some(Vec3::new(x as f32, y as f32, z as f32)),
-            _ => None,
-        }
+        let items: [_; 3] = self.array(&format!("a list of {}", quantity.plural()))?;
+        let [x, y, z] = items.map(|item| item.number(quantity));
+        Some(Vec3::new(x? as f32, y? as f32, z? as f32))
     }
 
     /// Reads a direction and normalises it.
@@ -210,12 +236,9 @@ impl<'a> Field<'a> {
 
     /// Reads three integers not below `min`.
     pub fn counts(&self, min: u32) -> Option<[u32; 3]> {
-        let items = match &self.node.value {
-            Value::List(items) if items.len() == 3 => self.items_of(items),
-            _ => return self.wrong_type("a list of three whole numbers"),
-        };
-        let counts: Vec<u32> = items.iter().filter_map(|item| item.count(min)).collect();
-        counts.try_into().ok()
+        let items: [_; 3] = self.array("a list of three whole numbers")?;
+        let [x, y, z] = items.map(|item| item.count(min));
+        Some([x?, y?, z?])
     }
 
     /// Reads a boolean.
@@ -273,6 +296,22 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Returns the items of a list of fixed length; `must` describes it in the message if this is none.
+    pub fn array<const N: usize>(&self, must: &str) -> Option<[Field<'a>; N]> {
+        match &self.node.value {
+            Value::List(items) if items.len() == N => self.items_of(items).try_into().ok(),
+            _ => self.wrong_type(must),
+        }
+    }
+
+    /// Reads a value, or `false` for none.
+    pub fn unless_false<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Option<Option<T>> {
+        match self.node.value {
+            Value::Flag(false) => Some(None),
+            _ => read(self).map(Some),
+        }
+    }
+
     /// Returns the entries of a table whose keys are names.
     pub fn entries(&self) -> Option<Vec<(&'a str, Field<'a>)>> {
         let Value::Table(table) = &self.node.value else { return self.wrong_type("a table") };
@@ -286,7 +325,7 @@ impl<'a> Field<'a> {
     }
 
     fn items_of(&self, items: &'a [Node]) -> Vec<Field<'a>> {
-        let label = |item: &Node| match item.child("name").and_then(Node::text) {
+        let label = |item: &Node| match item.child_text("name") {
             Some(name) => format!(" {name:?}"),
             None => String::new(),
         };
@@ -298,6 +337,12 @@ impl<'a> Field<'a> {
         };
         items.iter().enumerate().map(field).collect()
     }
+}
+
+/// Reads all items, so that all problems are found; `None` if one of them is invalid.
+pub(crate) fn read_all<'a, T>(items: &[Field<'a>], read: impl FnMut(&Field<'a>) -> Option<T>) -> Option<Vec<T>> {
+    let values: Vec<Option<T>> = items.iter().map(read).collect();
+    values.into_iter().collect()
 }
 
 #[cfg(test)]

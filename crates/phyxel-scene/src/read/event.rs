@@ -35,8 +35,7 @@ const ACTIONS: [(&str, ActionKind); 8] = [
 /// Reads an event.
 pub(super) fn read_event(field: &Field, names: &SceneNames, files: &mut Files) -> Option<Event> {
     let mut reader = field.table()?;
-    let at = reader.require("at", || Quantity::not_negative("s").noun());
-    let at = at.and_then(|field| field.number(Quantity::not_negative("s")));
+    let at = reader.require_number_f64("at", Quantity::not_negative("s"));
     let (set, action) = (reader.field("set"), reader.field("do"));
     let action = match (set, action) {
         (Some(set), None) => read_set(&mut reader, &set, names),
@@ -61,8 +60,7 @@ pub(super) fn read_event(field: &Field, names: &SceneNames, files: &mut Files) -
 }
 
 fn read_set(reader: &mut TableReader, set: &Field, names: &SceneNames) -> Option<Action> {
-    let target =
-        reader.require("target", || "the name of a body, an obstacle, a material or a heating, or \"world\"".into())?;
+    let target = reader.require("target", "the name of a body, an obstacle, a material or a heating, or \"world\"")?;
     read_settings(&target, set, names).map(Action::Set)
 }
 
@@ -87,7 +85,7 @@ fn read_action(reader: &mut TableReader, kind: ActionKind, names: &SceneNames, f
         ActionKind::Release => Some(Action::Release { body: body? }),
         ActionKind::Cut => {
             let point = reader.vector("point", Quantity::any("m"));
-            let normal = reader.require("normal", || "three numbers".into()).and_then(|field| field.direction());
+            let normal = reader.read_required("normal", "three numbers", Field::direction);
             Some(Action::Cut { body: body?, point: point.unwrap_or(Vec3::ZERO), normal: normal? })
         }
         ActionKind::Remove => Some(Action::Remove { body: body? }),
@@ -96,10 +94,7 @@ fn read_action(reader: &mut TableReader, kind: ActionKind, names: &SceneNames, f
 
 /// Reads the optional region of an action; `None` if it is invalid.
 fn read_region(reader: &mut TableReader, files: &mut Files) -> Option<Option<Shape>> {
-    match reader.field("region") {
-        Some(field) => read_shape(&field, files).map(Some),
-        None => Some(None),
-    }
+    reader.read_valid("region", |field| read_shape(field, files))
 }
 
 fn read_drag(reader: &mut TableReader, body: Option<String>) -> Option<Action> {

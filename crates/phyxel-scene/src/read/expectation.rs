@@ -88,13 +88,13 @@ const BODY: Schema = Schema::Table(&[
 pub(super) fn read_expectation(field: &Field, bodies: &[BodyDescription]) -> Option<Expectation> {
     let mut reader = field.table()?;
     let time = read_time(&mut reader);
-    let what = reader.require("what", || "a path such as \"bodies.goop.centre.1\" or \"totals.mass\"".into());
+    let what = reader.require("what", "a path such as \"bodies.goop.centre.1\" or \"totals.mass\"");
     let quantity = what.as_ref().and_then(|field| read_quantity_path(field, bodies));
     let above = reader.number_f64("above", Quantity::any(""));
     let below = reader.number_f64("below", Quantity::any(""));
     let near = reader.number_f64("near", Quantity::any(""));
     let within = reader.number_f64("within", Quantity::positive(""));
-    let equal = reader.field("equal").and_then(|field| read_value(&field));
+    let equal = reader.read("equal", read_value);
     check_bounds(&mut reader, above, below);
     reader.finish();
     let (subject, path) = quantity?;

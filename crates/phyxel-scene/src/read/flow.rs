@@ -19,29 +19,24 @@ pub(super) fn read_emitter(
     bodies: &[Option<BodyDescription>],
 ) -> Option<EmitterDescription> {
     let mut reader = field.table()?;
-    let name = reader.require("name", || "a name of its own".into()).and_then(|field| read_name(&field));
-    let body = reader.require("body", || "the name of a fluid body".into());
-    let body = body.and_then(|field| read_one_body(&field, names, bodies));
-    let mouth = reader.require("mouth", || "{ kind = \"disc\", radius } or { kind = \"rectangle\", size }".into());
-    let mouth = mouth.and_then(|field| read_mouth(&field));
+    let name = reader.read_required("name", "a name of its own", read_name);
+    let body = reader.read_required("body", "the name of a fluid body", |field| read_one_body(field, names, bodies));
+    let mouth = "{ kind = \"disc\", radius } or { kind = \"rectangle\", size }";
+    let mouth = reader.read_required("mouth", mouth, read_mouth);
     let at = reader.require_vector("at", Quantity::any("m"));
-    let direction = reader.field("direction").map(|field| field.direction());
+    let direction = reader.read_valid("direction", Field::direction);
     let speed = reader.require_number("speed", SPEED);
     let temperature = reader.number("temperature", Quantity::any("temperature"));
     let (from, until) = read_window(&mut reader);
     let max_particles = reader.count("max_particles", 1);
     let active = reader.flag("active");
     reader.finish();
-    let direction = match direction {
-        Some(direction) => direction?,
-        None => glam::Vec3::NEG_Y,
-    };
     let emitter = Emitter {
         name: name?,
         body: body?,
         mouth: mouth?,
         position: at?,
-        direction,
+        direction: direction?.unwrap_or(glam::Vec3::NEG_Y),
         speed: speed?,
         temperature: temperature.unwrap_or(0.0),
         from,
@@ -69,12 +64,11 @@ fn read_one_body(field: &Field, names: &SceneNames, bodies: &[Option<BodyDescrip
 fn read_mouth(field: &Field) -> Option<Mouth> {
     let mut reader = field.table()?;
     let kinds = [("disc", true), ("rectangle", false)];
-    let kind = reader.require("kind", || "disc or rectangle".into())?;
+    let kind = reader.require("kind", "disc or rectangle")?;
     let mouth = if kind.choice("kind of mouth", &kinds)? {
         reader.require_number("radius", Quantity::positive("m")).map(|radius| Mouth::Disc { radius })
     } else {
-        let size = reader.require("size", || "two lengths (m)".into());
-        size.and_then(|field| read_side_lengths(&field)).map(|size| Mouth::Rectangle { size })
+        reader.read_required("size", "two lengths (m)", read_side_lengths).map(|size| Mouth::Rectangle { size })
     };
     reader.finish();
     mouth
@@ -82,28 +76,20 @@ fn read_mouth(field: &Field) -> Option<Mouth> {
 
 /// Reads two lengths.
 fn read_side_lengths(field: &Field) -> Option<[f32; 2]> {
-    let items = field.items()?;
-    let [a, b] = &items[..] else {
-        field.reject(format!("has {} numbers, but must have two: the sides of a rectangle (m)", items.len()));
-        return None;
-    };
-    let [a, b] = [a, b].map(|item| item.number(Quantity::positive("m")));
+    let [a, b] = field.array("two sides of a rectangle (m)")?.map(|item| item.number(Quantity::positive("m")));
     Some([a? as f32, b? as f32])
 }
 
 /// Reads a drain.
 pub(super) fn read_drain(field: &Field, names: &SceneNames, files: &mut Files) -> Option<DrainDescription> {
     let mut reader = field.table()?;
-    let name = reader.require("name", || "a name of its own".into()).and_then(|field| read_name(&field));
-    let region = reader.require("region", || "a shape".into()).and_then(|field| read_shape(&field, files));
-    let bodies = reader.field("bodies").map(|field| read_bodies(&field, names));
+    let name = reader.read_required("name", "a name of its own", read_name);
+    let region = reader.read_required("region", "a shape", |field| read_shape(field, files));
+    let bodies = reader.read_valid("bodies", |field| read_bodies(field, names));
     let cell = reader.number("cell", Quantity::positive("m"));
     let active = reader.flag("active");
     reader.finish();
-    let bodies = match bodies {
-        Some(bodies) => bodies?,
-        None => Vec::new(),
-    };
+    let bodies = bodies?.unwrap_or_default();
     Some(DrainDescription { name: name?, region: region?, bodies, cell, active: active.unwrap_or(true) })
 }
 

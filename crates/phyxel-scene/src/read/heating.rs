@@ -5,7 +5,6 @@ use super::quantity::Quantity;
 use super::read_name;
 use super::shape::{Files, read_shape};
 use super::target::{SceneNames, read_target_body};
-use crate::document::Value;
 use crate::scene::HeatingDescription;
 use phyxel::heating::{Exchange, Radiation};
 use phyxel::world::Settings;
@@ -21,27 +20,23 @@ pub(super) fn read_heating(
     zero: Option<f32>,
 ) -> Option<HeatingDescription> {
     let mut reader = field.table()?;
-    let name = reader.require("name", || "a name of its own".into()).and_then(|field| read_name(&field));
+    let name = reader.read_required("name", "a name of its own", read_name);
     let body = read_target_body(&mut reader, names);
-    let region = reader.field("region").map(|field| read_shape(&field, files));
-    let facing = reader.field("facing").and_then(|field| field.direction());
+    let region = reader.read_valid("region", |field| read_shape(field, files));
+    let facing = reader.read("facing", Field::direction);
     let (from, until) = read_window(&mut reader);
     let active = reader.flag("active");
     let temperature = reader.number("temperature", Quantity::any("temperature"));
     let flux = reader.number("flux", FLUX);
-    let exchange = reader.field("exchange").and_then(|field| read_exchange(&field));
-    let radiation = reader.field("radiation").and_then(|field| read_radiation(&field, zero));
+    let exchange = reader.read("exchange", read_exchange);
+    let radiation = reader.read("radiation", |field| read_radiation(field, zero));
     let power = reader.number("power", POWER);
     check_conditions(&mut reader);
     reader.finish();
-    let region = match region {
-        Some(shape) => Some(shape?),
-        None => None,
-    };
     Some(HeatingDescription {
         name: name?,
         body: body?,
-        region,
+        region: region?,
         facing,
         from,
         until,
@@ -76,30 +71,28 @@ fn check_conditions(reader: &mut TableReader) {
 
 /// Reads `{ coefficient = 25.0, ambient = 20.0 }`, or `false` for none.
 pub(super) fn read_exchange(field: &Field) -> Option<Option<Exchange>> {
-    if field.node.value == Value::Flag(false) {
-        return Some(None);
-    }
-    let mut reader = field.table()?;
-    let coefficient = reader.require_number("coefficient", Quantity::not_negative("W/(m2 K)"));
-    let ambient = reader.require_number("ambient", Quantity::any("temperature"));
-    reader.finish();
-    Some(Some(Exchange { coefficient: coefficient?, ambient: ambient? }))
+    field.unless_false(|field| {
+        let mut reader = field.table()?;
+        let coefficient = reader.require_number("coefficient", Quantity::not_negative("W/(m2 K)"));
+        let ambient = reader.require_number("ambient", Quantity::any("temperature"));
+        reader.finish();
+        Some(Exchange { coefficient: coefficient?, ambient: ambient? })
+    })
 }
 
 /// Reads `{ emissivity = 0.9, ambient = 20.0 }`, or `false` for none.
 pub(super) fn read_radiation(field: &Field, zero: Option<f32>) -> Option<Option<Radiation>> {
-    if field.node.value == Value::Flag(false) {
-        return Some(None);
-    }
-    let mut reader = field.table()?;
-    let emissivity = reader.require_number("emissivity", Quantity::fraction());
-    let ambient = reader.require_number("ambient", Quantity::any("temperature"));
-    reader.finish();
-    let zero = zero.unwrap_or(Settings::default().absolute_zero);
-    if let Some(ambient) = ambient.filter(|ambient| *ambient < zero) {
-        field.reject(format!(
+    field.unless_false(|field| {
+        let mut reader = field.table()?;
+        let emissivity = reader.require_number("emissivity", Quantity::fraction());
+        let ambient = reader.require_number("ambient", Quantity::any("temperature"));
+        reader.finish();
+        let zero = zero.unwrap_or(Settings::default().absolute_zero);
+        if let Some(ambient) = ambient.filter(|ambient| *ambient < zero) {
+            field.reject(format!(
             "has ambient = {ambient} below absolute zero, {zero} in the scene's scale; change it or \"absolute_zero\""
         ));
-    }
-    Some(Some(Radiation { emissivity: emissivity?, ambient: ambient? }))
+        }
+        Some(Radiation { emissivity: emissivity?, ambient: ambient? })
+    })
 }

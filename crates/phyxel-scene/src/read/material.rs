@@ -1,6 +1,6 @@
 //! Materials in files.
 
-use super::cursor::{Field, TableReader};
+use super::cursor::{Field, TableReader, read_all};
 use super::quantity::Quantity;
 use crate::document::Value;
 use crate::presets;
@@ -15,7 +15,7 @@ pub(super) const POISSON: Quantity = Quantity::between(-1.0, 0.5, "");
 /// Reads a material: its preset, if any, with the changes it makes. `known` are the names of all materials of the file.
 pub(super) fn read_named_material(name: &str, field: &Field, known: &[&str]) -> Option<Material> {
     let mut reader = field.table()?;
-    let preset = reader.field("preset").and_then(|field| {
+    let preset = reader.read("preset", |field| {
         let word = field.text()?;
         let preset = presets::material(word);
         if preset.is_none() {
@@ -29,25 +29,22 @@ pub(super) fn read_named_material(name: &str, field: &Field, known: &[&str]) -> 
 
 /// Reads a material on the basis of another one.
 pub(crate) fn read_material(mut reader: TableReader, start: Material, known: &[&str]) -> Material {
-    let sticky = reader.field("sticky").and_then(|field| read_sticky(&field, &start.name, known));
+    let sticky = reader.read("sticky", |field| read_sticky(field, &start.name, known));
     let material = Material {
         name: start.name,
         density: reader.number("density", Quantity::positive("kg/m3")).unwrap_or(start.density),
-        young_modulus: reader
-            .field("young_modulus")
-            .and_then(|field| read_young_modulus(&field))
-            .unwrap_or(start.young_modulus),
+        young_modulus: reader.read("young_modulus", read_young_modulus).unwrap_or(start.young_modulus),
         poisson_ratio: reader.number("poisson_ratio", POISSON).unwrap_or(start.poisson_ratio),
         damping: reader.number("damping", Quantity::not_negative("")).unwrap_or(start.damping),
-        strength: reader.field("strength").and_then(|field| read_strength(&field)).unwrap_or(start.strength),
+        strength: reader.read("strength", read_strength).unwrap_or(start.strength),
         sticky: sticky.unwrap_or(start.sticky),
-        plasticity: reader.field("plasticity").and_then(|field| read_plasticity(&field)).unwrap_or(start.plasticity),
-        friction: reader.field("friction").and_then(|field| read_friction(&field)).unwrap_or(start.friction),
+        plasticity: reader.read("plasticity", read_plasticity).unwrap_or(start.plasticity),
+        friction: reader.read("friction", read_friction).unwrap_or(start.friction),
         restitution: reader.number("restitution", Quantity::fraction()).unwrap_or(start.restitution),
-        heat: reader.field("heat").and_then(|field| read_heat(&field, start.heat)).unwrap_or(start.heat),
-        fluid: reader.field("fluid").and_then(|field| read_fluid(&field, &start.fluid)).unwrap_or(start.fluid),
-        color: reader.field("color").and_then(|field| read_color(&field)).unwrap_or(start.color),
-        finish: reader.field("finish").and_then(|field| field.choice("finish", &Finish::ALL)).unwrap_or(start.finish),
+        heat: reader.read("heat", |field| read_heat(field, start.heat)).unwrap_or(start.heat),
+        fluid: reader.read("fluid", |field| read_fluid(field, start.fluid.clone())).unwrap_or(start.fluid),
+        color: reader.read("color", read_color).unwrap_or(start.color),
+        finish: reader.read("finish", |field| field.choice("finish", &Finish::ALL)).unwrap_or(start.finish),
     };
     reader.finish();
     material
@@ -73,8 +70,7 @@ fn read_curve(field: &Field, quantity: Quantity, unit: &'static str) -> Option<C
     if items.is_empty() {
         field.reject(format!("is an empty curve, but must have at least one point [temperature, {named}]"));
     }
-    let points: Vec<Option<(f32, f32)>> = items.iter().map(|item| read_curve_point(item, unit, named)).collect();
-    let points = points.into_iter().collect::<Option<Vec<_>>>()?;
+    let points = read_all(&items, |item| read_curve_point(item, unit, named))?;
     if let Some(pair) = points.windows(2).position(|pair| pair[0].0 >= pair[1].0) {
         let (before, after) = (points[pair].0, points[pair + 1].0);
         items[pair + 1].reject(format!("has temperature {after} after {before}, but temperatures must rise"));
@@ -84,11 +80,7 @@ fn read_curve(field: &Field, quantity: Quantity, unit: &'static str) -> Option<C
 }
 
 fn read_curve_point(item: &Field, unit: &'static str, named: &str) -> Option<(f32, f32)> {
-    let numbers = item.items()?;
-    let [temperature, value] = &numbers[..] else {
-        item.reject(format!("is a list of {}, but must be a point [temperature, {named}]", numbers.len()));
-        return None;
-    };
+    let [temperature, value] = item.array(&format!("a point [temperature, {named}]"))?;
     let temperature = temperature.number(Quantity::any("temperature"));
     let value = value.number(Quantity::not_negative(unit));
     Some((temperature? as f32, value? as f32))
@@ -96,25 +88,21 @@ fn read_curve_point(item: &Field, unit: &'static str, named: &str) -> Option<(f3
 
 /// Reads a stress or a curve of stresses, or `false` for unbreakable.
 pub(super) fn read_strength(field: &Field) -> Option<Option<Curve>> {
-    if field.node.value == Value::Flag(false) {
-        return Some(None);
-    }
-    read_curve(field, PRESSURE, "Pa").map(Some)
+    field.unless_false(|field| read_curve(field, PRESSURE, "Pa"))
 }
 
 /// Reads names of materials, `{ with = [names], above = temperature }`, or `false` for not sticky.
 fn read_sticky(field: &Field, own: &str, known: &[&str]) -> Option<Option<Sticky>> {
-    match field.node.value {
-        Value::Flag(false) => Some(None),
+    field.unless_false(|field| match field.node.value {
         Value::Table(_) => {
             let mut reader = field.table()?;
-            let with = reader.require("with", || "a list of materials".to_string());
+            let with = reader.require("with", "a list of materials");
             let above = reader.number("above", Quantity::any("temperature"));
             reader.finish();
-            Some(Some(Sticky { with: read_partners(&with?, own, known)?, above }))
+            Some(Sticky { with: read_partners(&with?, own, known)?, above })
         }
-        _ => Some(Some(Sticky::to(read_partners(field, own, known)?))),
-    }
+        _ => read_partners(field, own, known).map(Sticky::to),
+    })
 }
 
 /// Reads names of materials or presets, at least one; its own is allowed.
@@ -132,23 +120,20 @@ fn read_partners(field: &Field, own: &str, known: &[&str]) -> Option<Vec<String>
         }
         Some(name.to_string())
     };
-    // All are checked, so that all mistakes are reported at once.
-    let names: Vec<Option<String>> = items.iter().map(name).collect();
-    names.into_iter().collect()
+    read_all(&items, name)
 }
 
 /// Reads `{ yield = 0.05, creep = 5.0, max = 0.5 }`, or `false` for elastic.
 pub(super) fn read_plasticity(field: &Field) -> Option<Option<Plasticity>> {
-    if field.node.value == Value::Flag(false) {
-        return Some(None);
-    }
-    let mut reader = field.table()?;
-    let strain = Quantity::not_negative("");
-    let yield_strain = reader.require("yield", || strain.noun()).and_then(|field| read_curve(&field, strain, ""));
-    let creep = reader.require_number("creep", Quantity::positive("1/s"));
-    let max = reader.require_number("max", Quantity::positive(""));
-    reader.finish();
-    Some(Some(Plasticity { yield_strain: yield_strain?, creep: creep?, max: max? }))
+    field.unless_false(|field| {
+        let mut reader = field.table()?;
+        let strain = Quantity::not_negative("");
+        let yield_strain = reader.read_required("yield", strain.noun(), |field| read_curve(field, strain, ""));
+        let creep = reader.require_number("creep", Quantity::positive("1/s"));
+        let max = reader.require_number("max", Quantity::positive(""));
+        reader.finish();
+        Some(Plasticity { yield_strain: yield_strain?, creep: creep?, max: max? })
+    })
 }
 
 /// Reads one number for both, or `{ static = 0.8, kinetic = 0.6 }`.
@@ -176,10 +161,7 @@ fn read_heat(field: &Field, start: ThermalProperties) -> Option<ThermalPropertie
     let mut reader = field.table()?;
     let temperature = Quantity::any("temperature");
     let heat = ThermalProperties {
-        conductivity: reader
-            .field("conductivity")
-            .and_then(|field| read_conductivity(&field))
-            .unwrap_or(start.conductivity),
+        conductivity: reader.read("conductivity", read_conductivity).unwrap_or(start.conductivity),
         specific_heat: reader.number("specific_heat", Quantity::positive("J/(kg K)")).unwrap_or(start.specific_heat),
         softening: reader.number("softening", temperature).or(start.softening),
         melting: reader.number("melting", temperature).or(start.melting),
@@ -187,7 +169,7 @@ fn read_heat(field: &Field, start: ThermalProperties) -> Option<ThermalPropertie
         latent: reader.number("latent", Quantity::not_negative("J/kg")).unwrap_or(start.latent),
         expansion: reader.number("expansion", Quantity::any("1/K")).unwrap_or(start.expansion),
         softened: reader.number("softened", Quantity::fraction()).unwrap_or(start.softened),
-        from_work: reader.field("from_work").and_then(|field| read_from_work(&field)).unwrap_or(start.from_work),
+        from_work: reader.read("from_work", read_from_work).unwrap_or(start.from_work),
     };
     reader.finish();
     check_phases(field, &heat);
@@ -249,19 +231,18 @@ pub(super) fn read_cohesion(field: &Field) -> Option<Curve> {
     read_curve(field, Quantity::not_negative(""), "")
 }
 
-fn read_fluid(field: &Field, start: &FluidProperties) -> Option<FluidProperties> {
+fn read_fluid(field: &Field, start: FluidProperties) -> Option<FluidProperties> {
     let mut reader = field.table()?;
-    let viscosity = reader.field("viscosity").and_then(|field| read_viscosity(&field));
-    let cohesion = reader.field("cohesion").and_then(|field| read_cohesion(&field));
-    let surface_tension = reader.number("surface_tension", Quantity::not_negative("N/m"));
-    let bulk_modulus = reader.number("bulk_modulus", PRESSURE);
+    let fluid = FluidProperties {
+        viscosity: reader.read("viscosity", read_viscosity).unwrap_or(start.viscosity),
+        cohesion: reader.read("cohesion", read_cohesion).unwrap_or(start.cohesion),
+        surface_tension: reader
+            .number("surface_tension", Quantity::not_negative("N/m"))
+            .unwrap_or(start.surface_tension),
+        bulk_modulus: reader.number("bulk_modulus", PRESSURE).or(start.bulk_modulus),
+    };
     reader.finish();
-    Some(FluidProperties {
-        viscosity: viscosity.unwrap_or_else(|| start.viscosity.clone()),
-        surface_tension: surface_tension.unwrap_or(start.surface_tension),
-        cohesion: cohesion.unwrap_or_else(|| start.cohesion.clone()),
-        bulk_modulus: bulk_modulus.or(start.bulk_modulus),
-    })
+    Some(fluid)
 }
 
 /// Reads `"#rrggbb"`.

@@ -12,8 +12,8 @@ use glam::Vec3;
 /// Reads an obstacle.
 pub(super) fn read_obstacle(field: &Field, files: &mut Files) -> Option<ObstacleDescription> {
     let mut reader = field.table()?;
-    let name = reader.require("name", || "a name of its own".into()).and_then(|field| read_name(&field));
-    let shape = reader.require("shape", || "a shape".into()).and_then(|field| read_shape(&field, files));
+    let name = reader.read_required("name", "a name of its own", read_name);
+    let shape = reader.read_required("shape", "a shape", |field| read_shape(field, files));
     let place = reader.field("place");
     let keyframes = reader.field("keyframes");
     if let (Some(place), Some(_)) = (&place, &keyframes)
@@ -22,7 +22,7 @@ pub(super) fn read_obstacle(field: &Field, files: &mut Files) -> Option<Obstacle
         place.reject("says where the obstacle is, and so does \"keyframes\"; keep one of them (\"scale\" may stay)");
     }
     let cell = reader.number("cell", Quantity::positive("m"));
-    let friction = reader.field("friction").and_then(|field| read_friction(&field));
+    let friction = reader.read("friction", read_friction);
     let restitution = reader.number("restitution", Quantity::fraction());
     let adhesion = reader.number("adhesion", Quantity::not_negative("Pa"));
     let temperature = reader.number("temperature", Quantity::any("temperature"));
@@ -31,7 +31,7 @@ pub(super) fn read_obstacle(field: &Field, files: &mut Files) -> Option<Obstacle
         reader.reject("has a heat_capacity without a temperature; say how warm it is at the start");
     }
     let active = reader.flag("active");
-    let color = reader.field("color").and_then(|field| read_color(&field));
+    let color = reader.read("color", read_color);
     let visible = reader.flag("visible");
     reader.finish();
     let place = place.and_then(|field| read_placement(&field));
@@ -69,8 +69,7 @@ fn read_keyframes(field: &Field) -> Option<Vec<PoseKeyframe>> {
 }
 
 fn read_keyframe(mut reader: TableReader) -> Option<PoseKeyframe> {
-    let time = reader.require("time", || Quantity::not_negative("s").noun());
-    let time = time.and_then(|field| field.number(Quantity::not_negative("s")));
+    let time = reader.require_number_f64("time", Quantity::not_negative("s"));
     let at = reader.vector("at", Quantity::any("m")).unwrap_or(Vec3::ZERO);
     let turn = reader.vector("turn", Quantity::any("degrees")).unwrap_or(Vec3::ZERO);
     reader.finish();

@@ -86,14 +86,14 @@ impl<'a> Container<'a> {
 
 /// Index of the item with a name or, failing that, a number.
 fn position(list: &[Node], key: &str) -> Option<usize> {
-    let named = |item: &Node| item.child("name").and_then(Node::text) == Some(key);
+    let named = |item: &Node| item.child_text("name") == Some(key);
     let numbered = || key.parse().ok().filter(|index: &usize| *index < list.len());
     list.iter().position(named).or_else(numbered)
 }
 
 /// Names or numbers of the items of a list.
 fn labels(list: &[Node]) -> Vec<String> {
-    let label = |(index, item): (usize, &Node)| match item.child("name").and_then(Node::text) {
+    let label = |(index, item): (usize, &Node)| match item.child_text("name") {
         Some(name) => name.to_string(),
         None => index.to_string(),
     };

@@ -1,7 +1,7 @@
 //! Top level of a scene file.
 
 use super::body::read_body;
-use super::cursor::{Field, Problems, TableReader};
+use super::cursor::{Field, Problems, TableReader, read_all};
 use super::event::read_event;
 use super::expectation::read_expectation;
 use super::flow::{read_bounds, read_drain, read_emitter};
@@ -13,10 +13,11 @@ use super::quantity::Quantity;
 use super::shape::Files;
 use super::target::{SceneNames, material_of_event};
 use super::wording::format_number;
-use crate::document::{Node, Table, Value};
+use crate::document::{Table, Value};
 use crate::presets;
-use crate::scene::{BodyDescription, Camera, Expectation, ModelName, Scene, StepDescription, VERSION};
+use crate::scene::{BodyDescription, Camera, Expectation, Scene, StepDescription, VERSION};
 use phyxel::material::Material;
+use phyxel::model::ModelKind;
 use phyxel::world::{MAX_CONTACT_ITERATIONS, Settings};
 use std::collections::HashMap;
 use std::path::Path;
@@ -68,16 +69,16 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
     let mut reader = TableReader::new(table, problems);
     let mut files = Files::new(folder);
     read_version(&mut reader);
-    let title = reader.field("title").and_then(|field| field.text()).map(str::to_string);
+    let title = reader.read("title", Field::text).map(str::to_string);
     let (duration, frame_rate) = read_times(&mut reader);
-    let seed = reader.field("seed").and_then(|field| read_seed(&field));
+    let seed = reader.read("seed", read_seed);
     let gravity = reader.vector("gravity", Quantity::any("m/s2"));
-    let camera = reader.field("camera").and_then(|field| read_camera(&field));
+    let camera = reader.read("camera", read_camera);
     let poster = reader.number_f64("poster", Quantity::not_negative("s"));
     let contact_conductance = reader.number("contact_conductance", Quantity::positive("W/(m2 K)"));
     let absolute_zero = reader.number("absolute_zero", Quantity::any("temperature"));
     let bounds = read_bounds(&mut reader);
-    let step = reader.field("step").and_then(|field| read_step(&field));
+    let step = reader.read("step", read_step);
 
     let fields = ItemFields::read(&mut reader);
     let mut materials = read_materials(&mut reader);
@@ -87,13 +88,13 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
     check_names(&[&fields.bodies, &fields.obstacles, &fields.heatings, &fields.emitters, &fields.drains]);
 
     let bodies = fields.read_bodies(&mut files);
-    let obstacles = collect(&fields.obstacles, |field| read_obstacle(field, &mut files));
-    let heatings = collect(&fields.heatings, |field| read_heating(field, &names, &mut files, absolute_zero));
-    let emitters = collect(&fields.emitters, |field| read_emitter(field, &names, &bodies));
-    let drains = collect(&fields.drains, |field| read_drain(field, &names, &mut files));
+    let obstacles = read_all(&fields.obstacles, |field| read_obstacle(field, &mut files));
+    let heatings = read_all(&fields.heatings, |field| read_heating(field, &names, &mut files, absolute_zero));
+    let emitters = read_all(&fields.emitters, |field| read_emitter(field, &names, &bodies));
+    let drains = read_all(&fields.drains, |field| read_drain(field, &names, &mut files));
     check_empty_bodies(&fields.bodies, &bodies, &fields.emitters);
     check_melt_targets(&fields.bodies, &bodies);
-    let events = collect(&fields.events, |field| read_event(field, &names, &mut files));
+    let events = read_all(&fields.events, |field| read_event(field, &names, &mut files));
     let bodies: Option<Vec<BodyDescription>> = bodies.into_iter().collect();
     let expectations = read_expectations(&mut reader, bodies.as_deref());
     reader.finish();
@@ -121,22 +122,16 @@ pub(super) fn read_scene(table: &Table, name: String, folder: &Path, problems: &
     })
 }
 
-/// Reads all items, so that all problems are found; `None` if one of them is invalid.
-fn collect<'a, T>(fields: &[Field<'a>], read: impl FnMut(&Field<'a>) -> Option<T>) -> Option<Vec<T>> {
-    let items: Vec<Option<T>> = fields.iter().map(read).collect();
-    items.into_iter().collect()
-}
-
 /// Reads the expectations; with a body missing, their names cannot be checked.
 fn read_expectations(reader: &mut TableReader, bodies: Option<&[BodyDescription]>) -> Option<Vec<Expectation>> {
     match bodies {
-        Some(bodies) => collect(&reader.items("expect"), |field| read_expectation(field, bodies)),
+        Some(bodies) => read_all(&reader.items("expect"), |field| read_expectation(field, bodies)),
         None => reader.field("expect").map(|_| Vec::new()),
     }
 }
 
 fn read_version(reader: &mut TableReader) {
-    let Some(field) = reader.require("version", || format!("{VERSION}")) else { return };
+    let Some(field) = reader.require("version", format!("{VERSION}")) else { return };
     if let Some(version) = field.count(0)
         && version != VERSION
     {
@@ -145,7 +140,7 @@ fn read_version(reader: &mut TableReader) {
 }
 
 fn read_times(reader: &mut TableReader) -> (Option<f64>, f64) {
-    let field = reader.require("duration", || Quantity::positive("s").noun());
+    let field = reader.require("duration", Quantity::positive("s").noun());
     let duration = field.as_ref().and_then(|field| field.number(Quantity::positive("s")));
     let rate = reader.number_f64("frame_rate", Quantity::positive("1/s")).unwrap_or(Settings::default().frame_rate);
     if let (Some(field), Some(duration)) = (field, duration)
@@ -158,17 +153,13 @@ fn read_times(reader: &mut TableReader) -> (Option<f64>, f64) {
 }
 
 fn read_seed(field: &Field) -> Option<u64> {
-    match field.node.value {
-        Value::Integer(seed) if seed >= 0 => Some(seed as u64),
-        Value::Integer(seed) => {
-            field.reject(format!("is {seed}, but must be a whole number from 0"));
-            None
-        }
-        _ => {
-            field.reject(format!("is {}, but must be a whole number from 0", field.node.describe()));
-            None
-        }
-    }
+    let found = match field.node.value {
+        Value::Integer(seed) if seed >= 0 => return Some(seed as u64),
+        Value::Integer(seed) => seed.to_string(),
+        _ => field.node.describe(),
+    };
+    field.reject(format!("is {found}, but must be a whole number from 0"));
+    None
 }
 
 fn read_camera(field: &Field) -> Option<Camera> {
@@ -190,16 +181,14 @@ fn read_step(field: &Field) -> Option<StepDescription> {
         substeps: reader.count("substeps", 1),
         max_step: reader.number_f64("max_step", Quantity::positive("s")),
         max_substeps: reader.count("max_substeps", 1),
-        contact_iterations: reader
-            .field("contact_iterations")
-            .and_then(|field| field.count_within(1..=MAX_CONTACT_ITERATIONS)),
+        contact_iterations: reader.read("contact_iterations", |field| field.count_within(1..=MAX_CONTACT_ITERATIONS)),
     };
     reader.finish();
     Some(step)
 }
 
 fn read_materials(reader: &mut TableReader) -> Vec<Material> {
-    let fields = reader.field("materials").and_then(|field| field.entries()).unwrap_or_default();
+    let fields = reader.read("materials", Field::entries).unwrap_or_default();
     let known: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let read = |(name, field): &(&str, Field)| {
         if *name == "world" {
@@ -213,7 +202,7 @@ fn read_materials(reader: &mut TableReader) -> Vec<Material> {
 
 /// Adds the presets that bodies and events name directly.
 fn add_presets_in_use(materials: &mut Vec<Material>, bodies: &[Field], events: &[Field]) {
-    let of_bodies = bodies.iter().filter_map(|body| body.node.child("material").and_then(Node::text));
+    let of_bodies = bodies.iter().filter_map(|body| body.node.child_text("material"));
     let of_events = events.iter().filter_map(material_of_event);
     for name in of_bodies.chain(of_events) {
         if !materials.iter().any(|material| material.name == name)
@@ -225,7 +214,7 @@ fn add_presets_in_use(materials: &mut Vec<Material>, bodies: &[Field], events: &
 }
 
 fn names_of(fields: &[Field]) -> Vec<String> {
-    let names = fields.iter().filter_map(|field| field.node.child("name").and_then(Node::text));
+    let names = fields.iter().filter_map(|field| field.node.child_text("name"));
     names.map(str::to_string).collect()
 }
 
@@ -245,11 +234,11 @@ fn check_body_materials(bodies: &[Field], names: &SceneNames) {
 /// Checks that a body without a shape has an emitter, or a body that melts into it.
 fn check_empty_bodies(fields: &[Field], bodies: &[Option<BodyDescription>], emitters: &[Field]) {
     let is_supplied = |body: &BodyDescription| {
-        let mut names = emitters.iter().filter_map(|emitter| emitter.node.child("body").and_then(Node::text));
+        let mut names = emitters.iter().filter_map(|emitter| emitter.node.child_text("body"));
         names.any(|name| body.makes(name)) || bodies.iter().flatten().any(|other| other.melts_into(body))
     };
     for (field, body) in fields.iter().zip(bodies) {
-        let is_empty = |body: &&BodyDescription| body.shape.is_none() && body.model.name() == ModelName::Fluid;
+        let is_empty = |body: &&BodyDescription| body.shape.is_none() && body.model.kind() == ModelKind::Fluid;
         if body.as_ref().filter(is_empty).is_some_and(|body| !is_supplied(body)) {
             field.reject(
                 "has no shape, and no emitter pours into it; give it a shape, an emitter or a body that melts into it",
@@ -262,7 +251,7 @@ fn check_empty_bodies(fields: &[Field], bodies: &[Option<BodyDescription>], emit
 fn check_names(fields: &[&[Field]]) {
     let mut seen: HashMap<&str, &str> = HashMap::new();
     for field in fields.iter().copied().flatten() {
-        let Some(name) = field.node.child("name").and_then(Node::text) else { continue };
+        let Some(name) = field.node.child_text("name") else { continue };
         match seen.get(name) {
             Some(first) => field.reject(format!("has the name of {first}; give each a name of its own")),
             None => drop(seen.insert(name, &field.path)),

@@ -1,10 +1,10 @@
 //! Shapes in files: `{ kind = "box", size = [1, 1, 1], at = [0, 1, 0] }`.
 
-use super::cursor::{Field, TableReader};
+use super::cursor::{Field, TableReader, read_all};
 use super::quantity::Quantity;
-use crate::mesh::{MeshSolid, TriangleMesh, read as read_mesh_file};
+use crate::import::{mesh, tetra};
+use crate::mesh::{MeshSolid, TriangleMesh};
 use crate::shape::{Placement, Shape};
-use crate::tetra::{TetraImport, read as read_tetrahedra};
 use glam::Vec3;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,12 +25,12 @@ impl Files {
     /// Reads the mesh file that a field names.
     pub fn mesh(&self, field: &Field) -> Option<TriangleMesh> {
         let name = field.text()?;
-        read_mesh_file(&self.folder.join(name)).map_err(|error| field.reject(format!("\"{name}\": {error}"))).ok()
+        mesh::read(&self.folder.join(name)).map_err(|error| field.reject(format!("\"{name}\": {error}"))).ok()
     }
 
     /// Reads the file of tetrahedra that a field names.
-    pub fn tetrahedra(&self, field: &Field) -> Option<TetraImport> {
-        read_tetrahedra(&self.folder.join(field.text()?)).map_err(|error| field.reject(error.to_string())).ok()
+    pub fn tetrahedra(&self, field: &Field) -> Option<tetra::TetraImport> {
+        tetra::read(&self.folder.join(field.text()?)).map_err(|error| field.reject(error.to_string())).ok()
     }
 
     /// Reads the mesh file that a field names as a solid.
@@ -102,9 +102,9 @@ pub(super) fn kind_is_known(reader: &mut TableReader) -> bool {
 /// Reads a shape from a table that may have other keys too.
 pub(super) fn read_shape_keys(reader: &mut TableReader, files: &mut Files) -> Option<Shape> {
     let placement = read_placement_keys(reader);
-    let kind = reader.require("kind", || format!("one of {}", super::wording::list(KINDS.map(|(word, _)| word))));
+    let kind = reader.require("kind", format!("one of {}", super::wording::list(KINDS.map(|(word, _)| word))));
     let shape = match kind?.choice("kind of shape", &KINDS)? {
-        ShapeKind::Mesh => Shape::Mesh(files.solid(&reader.require("path", || "the path of a mesh file".into())?)?),
+        ShapeKind::Mesh => Shape::Mesh(files.solid(&reader.require("path", "the path of a mesh file")?)?),
         kind @ (ShapeKind::Union | ShapeKind::Intersection | ShapeKind::Difference | ShapeKind::SmoothUnion) => {
             read_combination(reader, kind, files)?
         }
@@ -143,15 +143,15 @@ fn read_primitive(reader: &mut TableReader, kind: ShapeKind) -> Option<Shape> {
         }
         // Only planes remain; combinations and meshes are read elsewhere.
         _ => {
-            let normal = reader.field("normal").map(|field| field.direction());
-            Shape::Plane { normal: normal.unwrap_or(Some(Vec3::Y))? }
+            let normal = reader.read_valid("normal", Field::direction)?;
+            Shape::Plane { normal: normal.unwrap_or(Vec3::Y) }
         }
     })
 }
 
 fn read_combination(reader: &mut TableReader, kind: ShapeKind, files: &mut Files) -> Option<Shape> {
     if let ShapeKind::Difference = kind {
-        let base = reader.require("base", || "a shape".into()).and_then(|field| read_shape(&field, files));
+        let base = reader.read_required("base", "a shape", |field| read_shape(field, files));
         let cuts = read_parts(reader, "cuts", files);
         return Some(Shape::Difference { base: Box::new(base?), cuts: cuts? });
     }
@@ -168,14 +168,13 @@ fn read_combination(reader: &mut TableReader, kind: ShapeKind, files: &mut Files
 
 /// Reads a list of shapes; `None` if it is empty or one of them is invalid.
 fn read_parts(reader: &mut TableReader, key: &'static str, files: &mut Files) -> Option<Vec<Shape>> {
-    let field = reader.require(key, || "a list of shapes".into())?;
+    let field = reader.require(key, "a list of shapes")?;
     let items = field.items()?;
     if items.is_empty() {
         field.reject("is empty, but must hold at least one shape");
         return None;
     }
-    let shapes: Vec<Option<Shape>> = items.iter().map(|item| read_shape(item, files)).collect();
-    shapes.into_iter().collect()
+    read_all(&items, |item| read_shape(item, files))
 }
 
 /// Reads `{ at = [0, 1, 0], turn = [0, 90, 0], scale = 2 }`.

@@ -4,7 +4,8 @@ use super::cursor::{Field, TableReader};
 use super::quantity::Quantity;
 use super::shape::Files;
 use crate::mesh::TriangleMesh;
-use crate::scene::{ModelName, SkinDescription};
+use crate::scene::SkinDescription;
+use phyxel::model::ModelKind;
 use phyxel::skin::{SmoothSurface, SubdivisionRule};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ const MAX_SMOOTHING: u32 = 100;
 
 /// Properties of the body that its skin must suit.
 pub(super) struct SkinContext {
-    pub model: Option<ModelName>,
+    pub model: Option<ModelKind>,
     pub spacing: Option<f32>,
     /// True if the body is an imported tetrahedral mesh.
     pub is_imported: bool,
@@ -45,7 +46,7 @@ const KINDS: [(&str, SkinKind); 6] = [
 /// or `{ kind = "smooth", scheme = "loop", levels = 1 }`.
 pub(super) fn read_skin(field: &Field, context: &SkinContext, files: &mut Files) -> Option<SkinDescription> {
     let mut reader = field.table()?;
-    let kind = match reader.require("kind", || "particles, mesh, isosurface, surfels, faces or smooth".into()) {
+    let kind = match reader.require("kind", "particles, mesh, isosurface, surfels, faces or smooth") {
         Some(kind) => kind.choice("kind of skin", &KINDS)?,
         None => SkinKind::Particles,
     };
@@ -73,8 +74,8 @@ pub(super) fn read_skin(field: &Field, context: &SkinContext, files: &mut Files)
 
 /// Rejects skins of boundary faces on other models.
 fn require_tetrahedra(field: &Field, skin: &str, context: &SkinContext) {
-    if let Some(model) = context.model.filter(|model| *model != ModelName::Tetra) {
-        let name = model.as_str();
+    if let Some(model) = context.model.filter(|model| *model != ModelKind::Tetra) {
+        let name = model.name();
         field.reject(format!(
             "is \"{skin}\", which only the model \"tetra\" has, and this body has \"{name}\"; use \"isosurface\""
         ));
@@ -89,12 +90,12 @@ fn read_mesh(
 ) -> Option<SkinDescription> {
     let cell = reader.number("cell", Quantity::positive("m"));
     let reason = match context.model {
-        Some(ModelName::MassSpring) => Some("as it may melt"),
-        Some(ModelName::Crystal | ModelName::Fluid) => Some("as its neighbours change"),
+        Some(ModelKind::MassSpring) => Some("as it may melt"),
+        Some(ModelKind::Crystal | ModelKind::Fluid) => Some("as its neighbours change"),
         _ => None,
     };
     if let (Some(model), Some(reason)) = (context.model, reason) {
-        let name = model.as_str();
+        let name = model.name();
         field.reject(format!(
             "is a mesh, which a body of the model \"{name}\" cannot carry, {reason}; use \"isosurface\""
         ));
@@ -133,11 +134,11 @@ fn read_surfels(
     context: &SkinContext,
     files: &mut Files,
 ) -> Option<SkinDescription> {
-    if let Some(model) = context.model.filter(|model| *model != ModelName::Continuum) {
-        let name = model.as_str();
+    if let Some(model) = context.model.filter(|model| *model != ModelKind::Continuum) {
+        let name = model.name();
         let remedy = match model {
-            ModelName::ShapeMatching => "\"mesh\" or \"isosurface\"",
-            ModelName::Tetra => "\"mesh\" or \"faces\"",
+            ModelKind::ShapeMatching => "\"mesh\" or \"isosurface\"",
+            ModelKind::Tetra => "\"mesh\" or \"faces\"",
             _ => "\"isosurface\"",
         };
         field.reject(format!(
@@ -151,8 +152,7 @@ fn read_surfels(
 
 /// Reads scheme and levels of a subdivision surface.
 fn read_smooth(reader: &mut TableReader, field: &Field) -> SmoothSurface {
-    let scheme =
-        reader.field("scheme").and_then(|field| field.choice("scheme of a smooth skin", &SubdivisionRule::ALL));
+    let scheme = reader.read("scheme", |field| field.choice("scheme of a smooth skin", &SubdivisionRule::ALL));
     let levels = reader.count("levels", 1).unwrap_or(1);
     if levels > SmoothSurface::MAX_LEVELS {
         field.reject(format!("has levels = {levels}, but at most {} are allowed", SmoothSurface::MAX_LEVELS));
@@ -162,10 +162,7 @@ fn read_smooth(reader: &mut TableReader, field: &Field) -> SmoothSurface {
 
 /// Reads the optional `path` of the mesh of an embedded skin; it must be the last key.
 fn read_carried_mesh(mut reader: TableReader, files: &mut Files) -> Option<Option<Arc<TriangleMesh>>> {
-    let path = reader.field("path");
+    let mesh = reader.read_valid("path", |path| files.mesh(path).map(Arc::new));
     reader.finish();
-    match path {
-        Some(path) => Some(Some(Arc::new(files.mesh(&path)?))),
-        None => Some(None),
-    }
+    mesh
 }

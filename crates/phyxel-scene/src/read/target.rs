@@ -6,11 +6,10 @@ use super::heating::{FLUX, POWER, read_exchange, read_radiation};
 use super::material::{
     POISSON, read_cohesion, read_friction, read_plasticity, read_strength, read_viscosity, read_young_modulus,
 };
-use super::model::MODES;
+use super::model::{read_integration, read_mode};
 use super::quantity::Quantity;
 use crate::document::Value;
 use phyxel::commands::{Setting, Target};
-use phyxel::model::continuum::Integration;
 
 /// Names that a scene defines.
 #[derive(Clone, Debug, Default)]
@@ -103,12 +102,7 @@ impl SceneNames {
 
     /// Reads the name of a body.
     pub fn body(&self, field: &Field) -> Option<String> {
-        let name = field.text()?;
-        let found = self.bodies.iter().find(|body| *body == name);
-        if found.is_none() {
-            field.unknown_name("body", name, self.bodies.iter().map(String::as_str));
-        }
-        found.cloned()
+        read_known_name(field, "body", &self.bodies)
     }
 }
 
@@ -155,15 +149,15 @@ fn read_setting(key: &str, field: &Field, names: &SceneNames) -> Option<Setting>
         "temperature" => Setting::Temperature(number(Quantity::any("temperature"))?),
         "velocity" => Setting::Velocity(field.vector(Quantity::any("m/s"))?),
         "speed" => Setting::Speed(number(SPEED)?),
-        "material" => Setting::Material(read_material_name(field, names)?),
-        "mode" => Setting::Mode(field.choice("mode", &MODES)?),
+        "material" => Setting::Material(read_known_name(field, "material", &names.materials)?),
+        "mode" => Setting::Mode(read_mode(field)?),
         "beta" => Setting::Beta(number(Quantity::fraction())?),
         "tau" => Setting::Tau(read_or_from_material(field, Quantity::not_negative("s"))?),
         "damping_rate" => Setting::DampingRate(read_or_from_material(field, Quantity::not_negative("1/s"))?),
         "refreeze" => Setting::Refreeze(field.flag()?),
         "flowing" => Setting::Flowing(field.flag()?),
         "deviatoric" => Setting::Deviatoric(field.flag()?),
-        "integration" => Setting::Integration(field.choice("integration scheme", &Integration::ALL)?),
+        "integration" => Setting::Integration(read_integration(field)?),
         "friction" => Setting::Friction(read_friction(field)?),
         "restitution" => Setting::Restitution(number(Quantity::fraction())?),
         "adhesion" => Setting::Adhesion(number(Quantity::not_negative("Pa"))?),
@@ -188,10 +182,7 @@ fn read_setting(key: &str, field: &Field, names: &SceneNames) -> Option<Setting>
 
 /// Reads a transition temperature, or `false` for never.
 fn read_transition_temperature(field: &Field) -> Option<Option<f32>> {
-    if field.node.value == Value::Flag(false) {
-        return Some(None);
-    }
-    field.number(Quantity::any("temperature")).map(|number| Some(number as f32))
+    field.unless_false(|field| field.number(Quantity::any("temperature"))).map(|number| number.map(|t| t as f32))
 }
 
 /// Reads a number, or `"material"` to follow the material.
@@ -202,23 +193,22 @@ fn read_or_from_material(field: &Field, quantity: Quantity) -> Option<Option<f32
     }
 }
 
-/// Reads the name of a material of the scene.
-pub(super) fn read_material_name(field: &Field, names: &SceneNames) -> Option<String> {
+/// Reads one of the known names of something.
+fn read_known_name(field: &Field, what: &str, known: &[String]) -> Option<String> {
     let name = field.text()?;
-    let found = names.materials.iter().find(|material| *material == name);
+    let found = known.iter().find(|known| *known == name);
     if found.is_none() {
-        field.unknown_name("material", name, names.materials.iter().map(String::as_str));
+        field.unknown_name(what, name, known.iter().map(String::as_str));
     }
     found.cloned()
 }
 
 /// Name of the material that an event sets, unchecked.
 pub(super) fn material_of_event<'a>(event: &Field<'a>) -> Option<&'a str> {
-    event.node.child("set")?.child("material")?.text()
+    event.node.child("set")?.child_text("material")
 }
 
 /// Reads the body that is the target of an action or a heating.
 pub(super) fn read_target_body(reader: &mut TableReader, names: &SceneNames) -> Option<String> {
-    let field = reader.require("target", || "the name of a body".into())?;
-    names.body(&field)
+    reader.read_required("target", "the name of a body", |field| names.body(field))
 }

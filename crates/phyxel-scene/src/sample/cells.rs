@@ -24,7 +24,7 @@ pub(crate) fn fill_cells(shape: &Shape, edges: [Real; 3], limit: usize) -> Resul
     let volume = shape.volume();
     check_count(volume / edges.iter().map(|edge| f64::from(*edge)).product::<f64>(), spacing, limit)?;
     let edge = Vec3::from_array(edges);
-    let counts = (bounds.size() / edge).round().max(Vec3::ONE);
+    let counts = (bounds.extent() / edge).round().max(Vec3::ONE);
     if counts.as_dvec3().element_product() > MAX_CANDIDATES {
         return Err(SampleError::NoInside);
     }
@@ -36,7 +36,7 @@ pub(crate) fn fill_cells(shape: &Shape, edges: [Real; 3], limit: usize) -> Resul
     let inside = parallel::map(nx * ny * nz, GRAIN, |k| shape.contains(centre_of(k)));
     let selected: Vec<[usize; 3]> = (0..inside.len()).filter(|&k| inside[k]).map(index_of).collect();
     if selected.is_empty() {
-        let thinnest = bounds.size().as_dvec3().min_element().max(f64::MIN_POSITIVE);
+        let thinnest = bounds.extent().as_dvec3().min_element().max(f64::MIN_POSITIVE);
         let largest = (0.5 * thinnest.min(edge.as_dvec3().min_element())) as Real;
         return Err(SampleError::Empty { spacing, largest });
     }

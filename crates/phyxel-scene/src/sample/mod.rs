@@ -5,16 +5,16 @@
 mod cells;
 mod lattice;
 mod poisson;
-mod rng;
 mod surfels;
 
 pub(crate) use cells::fill_cells;
-pub use rng::CounterRng;
+pub use phyxel_laws::rng::SequentialRng;
 pub(crate) use surfels::scatter_surfels;
 
-use crate::shape::{Bounds, Shape, ShapeError};
+use crate::shape::{Shape, ShapeError};
 use glam::Vec3;
 use phyxel::Real;
+use phyxel_laws::geometry::Aabb;
 
 /// Arrangement of particles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -148,8 +148,8 @@ pub fn sample(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, limit: 
 
 /// Expected number of cells of edge `spacing` for a shape of this volume and bounds. A shape thinner than a spacing
 /// along some axis still takes one layer, even if its bounds have no thickness at all.
-fn expected_cells(bounds: &Bounds, volume: f64, spacing: Real) -> f64 {
-    let sizes = bounds.size().to_array().map(f64::from);
+fn expected_cells(bounds: &Aabb, volume: f64, spacing: Real) -> f64 {
+    let sizes = bounds.extent().to_array().map(f64::from);
     let box_volume: f64 = sizes.iter().product();
     let fraction = if box_volume > 0.0 { volume / box_volume } else { 1.0 };
     fraction * sizes.map(|size| (size / f64::from(spacing)).max(1.0)).iter().product::<f64>()
@@ -183,7 +183,7 @@ fn place_samples(
 
 /// Searches for a spacing that works, a fifth smaller at each step.
 fn empty_error(shape: &Shape, sampler: Sampler, spacing: Real, seed: u64, volume: f64) -> SampleError {
-    let size = shape.bounds().map_or(Vec3::ZERO, |bounds| bounds.size()).as_dvec3();
+    let size = shape.bounds().map_or(Vec3::ZERO, |bounds| bounds.extent()).as_dvec3();
     // Lattices are quick to try, and find an inside about as well as darts.
     let trial = if sampler == Sampler::Poisson { Sampler::Lattice } else { sampler };
     let mut largest = spacing;

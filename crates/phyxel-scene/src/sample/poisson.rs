@@ -1,9 +1,10 @@
 //! Poisson-disk sampling of volumes by dart throwing with cell subdivision `[EMP12]`.
 
-use super::{CounterRng, expected_cells, lattice::centred_grid};
-use crate::shape::{Bounds, PointGrid, Shape, points_within, points_within_limit};
+use super::{SequentialRng, expected_cells, lattice::centred_grid};
+use crate::shape::{PointGrid, Shape, points_within, points_within_limit};
 use glam::Vec3;
 use phyxel::{Real, parallel};
+use phyxel_laws::geometry::Aabb;
 use std::collections::HashMap;
 
 /// Initial minimum distance, in spacings. Random sequential addition saturates at a packing fraction of 0.38 with
@@ -36,14 +37,14 @@ const NOWHERE: Vec3 = Vec3::INFINITY;
 ///
 /// The number of darts that fit depends on the surface as well as on the volume, so the minimum distance is
 /// corrected until the count is right.
-pub(super) fn scatter(shape: &Shape, bounds: &Bounds, spacing: Real, seed: u64, volume: f64) -> Option<Vec<Vec3>> {
+pub(super) fn scatter(shape: &Shape, bounds: &Aabb, spacing: Real, seed: u64, volume: f64) -> Option<Vec<Vec3>> {
     let target = volume / f64::from(spacing).powi(3);
     let max_targets = TARGETS_PER_CELL * (expected_cells(bounds, volume, spacing) + SPARE_CELLS);
     let mut distance = INITIAL_DISTANCE * spacing;
     let mut best: Option<(f64, Vec<Vec3>)> = None;
     for attempt in 0..MAX_ATTEMPTS {
         let points =
-            throw_darts((shape, bounds), distance, max_targets as i64, &CounterRng::new(seed).fork(attempt as u64))?;
+            throw_darts((shape, bounds), distance, max_targets as i64, &SequentialRng::new(seed).fork(attempt as u64))?;
         let ratio = points.len() as f64 / target.max(1.0);
         let error = (ratio - 1.0).abs();
         if best.as_ref().is_none_or(|best| error < best.0) {
@@ -128,10 +129,10 @@ struct VolumeBoard<'a> {
 /// are found in parallel; then they are accepted serially, where their predecessors leave room. As in `[EMP12]`
 /// targets are split so that covered octants can be discarded.
 fn throw_darts(
-    (shape, bounds): (&Shape, &Bounds),
+    (shape, bounds): (&Shape, &Aabb),
     distance: Real,
     max_targets: i64,
-    random: &CounterRng,
+    random: &SequentialRng,
 ) -> Option<Vec<Vec3>> {
     let mut board = VolumeBoard::new(shape, bounds, distance)?;
     let mut targets = board.targets(max_targets)?;
@@ -157,10 +158,10 @@ fn throw_darts(
 }
 
 impl<'a> VolumeBoard<'a> {
-    fn new(shape: &'a Shape, bounds: &Bounds, distance: Real) -> Option<Self> {
+    fn new(shape: &'a Shape, bounds: &Aabb, distance: Real) -> Option<Self> {
         // The diagonal of a cell is a little less than the minimum distance.
         let cell = 0.577 * distance;
-        let counts = (bounds.size() / cell).ceil().max(Vec3::ONE) + 4.0;
+        let counts = (bounds.extent() / cell).ceil().max(Vec3::ONE) + 4.0;
         let grid = centred_grid(bounds, cell, counts)?;
         let [x, y, z] = grid.counts.map(u64::from);
         let total = x.checked_mul(y)?.checked_mul(z).filter(|total| *total < 1 << 62)?;
@@ -219,12 +220,12 @@ impl<'a> VolumeBoard<'a> {
     }
 
     /// Throws a dart at one of `one_of` targets; a hit is in the shape and clear of all accepted darts.
-    fn throw(&self, target: &Target, one_of: u64, random: &CounterRng) -> Option<(u64, Vec3)> {
+    fn throw(&self, target: &Target, one_of: u64, random: &SequentialRng) -> Option<(u64, Vec3)> {
         let mut random = random.clone();
         if random.below(one_of) != 0 {
             return None;
         }
-        let offset = Vec3::new(random.uniform(), random.uniform(), random.uniform()) * 2.0 - 1.0;
+        let offset = random.uniform_vec3() * 2.0 - 1.0;
         let point = target.centre + target.half * offset;
         let hit = self.has_room(target.number, point) && (target.inner || self.shape.contains(point));
         hit.then_some((target.number, point))

@@ -1,11 +1,11 @@
 //! Poisson-disk sampling of surfaces by surfels.
 
-use super::{CounterRng, SampleError};
+use super::{SampleError, SequentialRng};
+use crate::hash_grid::HashGrid;
 use crate::mesh::TriangleMesh;
 use glam::Vec3;
 use phyxel::Real;
 use phyxel::skin::Surfels;
-use std::collections::HashMap;
 
 /// Minimum distance of two points, in spacings. Random sequential addition of discs saturates at a coverage of 0.547
 /// `[Fed80]`: one per spacing squared are `sqrt(0.547 * 4/pi) = 0.835` apart. Stopping earlier, a little less.
@@ -42,7 +42,7 @@ pub(crate) fn scatter_surfels(
         let expected = (area / (edge * edge)).max(f64::from(longest) / edge);
         return Err(SampleError::TooManySurfels { expected, limit, spacing, enough: (MARGIN * enough) as Real });
     }
-    let board = throw_darts(mesh, spacing, &CounterRng::new(seed), limit);
+    let board = throw_darts(mesh, spacing, &SequentialRng::new(seed), limit);
     let count = board.positions.len();
     if count > limit {
         let enough = MARGIN * edge * (count as f64 / limit.max(1) as f64).sqrt();
@@ -55,7 +55,7 @@ pub(crate) fn scatter_surfels(
 }
 
 /// Throws darts at the centroids of all pieces and accepts those without conflict. Stops at one more than `limit`.
-fn throw_darts(mesh: &TriangleMesh, spacing: Real, random: &CounterRng, limit: usize) -> SurfaceBoard {
+fn throw_darts(mesh: &TriangleMesh, spacing: Real, random: &SequentialRng, limit: usize) -> SurfaceBoard {
     let mut board = SurfaceBoard::new(MIN_DISTANCE * spacing);
     for pass in 0..PASSES {
         for triangle in 0..mesh.triangles.len() {
@@ -98,24 +98,18 @@ fn for_each_piece(corners: [Vec3; 3], length: Real, mut visit: impl FnMut(u64, V
     }
 }
 
-/// Accepted darts in a hash grid.
+/// Accepted darts.
 struct SurfaceBoard {
     distance: Real,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
-    /// Latest dart in each cell; cells have an edge of two distances.
-    heads: HashMap<[i64; 3], u32>,
-    /// Previous dart in the same cell.
-    previous: Vec<Option<u32>>,
+    /// Indices of the darts, in cells with an edge of two distances.
+    grid: HashGrid<u32>,
 }
 
 impl SurfaceBoard {
     fn new(distance: Real) -> Self {
-        Self { distance, positions: Vec::new(), normals: Vec::new(), heads: HashMap::new(), previous: Vec::new() }
-    }
-
-    fn cell(&self, point: Vec3) -> [i64; 3] {
-        (point / (2.0 * self.distance)).to_array().map(|x| x.floor() as i64)
+        Self { distance, positions: Vec::new(), normals: Vec::new(), grid: HashGrid::new(2.0 * distance) }
     }
 
     /// Accepts a dart if no other on its side is too close.
@@ -123,31 +117,17 @@ impl SurfaceBoard {
         if !self.has_room(point, normal) {
             return;
         }
-        let number = self.positions.len() as u32;
+        self.grid.insert(point, self.positions.len() as u32);
         self.positions.push(point);
         self.normals.push(normal);
-        let previous = self.heads.insert(self.cell(point), number);
-        self.previous.push(previous);
     }
 
     fn has_room(&self, point: Vec3, normal: Vec3) -> bool {
-        let [low, high] = [-self.distance, self.distance].map(|offset| self.cell(point + offset));
-        for z in low[2]..=high[2] {
-            for y in low[1]..=high[1] {
-                for x in low[0]..=high[0] {
-                    let mut next = self.heads.get(&[x, y, z]).copied();
-                    while let Some(number) = next {
-                        let k = number as usize;
-                        let too_close = self.positions[k].distance_squared(point) < self.distance * self.distance;
-                        if too_close && self.normals[k].dot(normal) > SAME_SIDE_COS {
-                            return false;
-                        }
-                        next = self.previous[k];
-                    }
-                }
-            }
-        }
-        true
+        !self.grid.around(point, self.distance).any(|index| {
+            let k = *index as usize;
+            let too_close = self.positions[k].distance_squared(point) < self.distance * self.distance;
+            too_close && self.normals[k].dot(normal) > SAME_SIDE_COS
+        })
     }
 }
 
@@ -196,7 +176,7 @@ mod tests {
     fn discs_cover_every_point_of_a_flat_surface_and_none_is_too_close() {
         let spacing = 0.05;
         let surfels = scatter_surfels(&sheet(0.3), spacing, 3, 1 << 20).unwrap();
-        let mut random = CounterRng::new(9);
+        let mut random = SequentialRng::new(9);
         for _ in 0..5000 {
             let point = Vec3::new(random.uniform(), 0.0, random.uniform());
             let nearest = surfels.positions.iter().map(|x| x.distance(point)).fold(f32::INFINITY, f32::min);

@@ -85,9 +85,9 @@ fn blue_noise_has_the_density_of_a_lattice_and_keeps_its_distance() -> Result<()
 fn blue_noise_leaves_no_hole_larger_than_its_distance() -> Result<(), SampleError> {
     let shape = Shape::Box { size: Vec3::ONE };
     let samples = sample(&shape, Sampler::Poisson, 0.1, 3, 10_000)?;
-    let mut random = CounterRng::new(11);
+    let mut random = SequentialRng::new(11);
     for _ in 0..2000 {
-        let point = (Vec3::new(random.uniform(), random.uniform(), random.uniform()) - 0.5) * 0.999;
+        let point = (random.uniform_vec3() - 0.5) * 0.999;
         let nearest = samples.positions.iter().map(|p| p.distance(point)).fold(Real::INFINITY, Real::min);
         // Thirty darts a cell leave few holes, and none much wider than the distance of 0.09.
         assert!(nearest < 0.11, "{nearest} at {point}");

@@ -14,7 +14,7 @@ pub use event::{Action, Event};
 pub use expectation::{Expectation, ExpectedTime, ExpectedValue, Subject};
 pub use flow::{DrainDescription, EmitterDescription};
 pub use heating::HeatingDescription;
-pub use model::{ClusterPlan, ModelDescription, ModelName};
+pub use model::{ClusterPlan, ModelDescription};
 pub use obstacle::{ObstacleDescription, PoseKeyframe};
 pub use skin::SkinDescription;
 

@@ -1,54 +1,10 @@
 //! Models of bodies and their settings as a scene file describes them.
 
-use crate::tetra::TetraImport;
+use crate::import::tetra::TetraImport;
 use phyxel::model::shape_matching::MatchingMode;
 use phyxel::model::{ContinuumSettings, CrystalSettings, MassSpringSettings, ModelKind, TetraSettings};
 use phyxel::store::Phase;
 use std::sync::Arc;
-
-/// Model of a body as a scene file names it.
-///
-/// `crystal` and `fluid` are one model of the engine: the same particles, which start solid or liquid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelName {
-    /// Point-based continuum: phyxels.
-    Continuum,
-    /// Lattice-matched solids.
-    Crystal,
-    /// Incompressible fluids by smoothed particles.
-    Fluid,
-    /// Shape matching.
-    ShapeMatching,
-    /// Mass-spring lattices that melt into molecules.
-    MassSpring,
-    /// Tetrahedral finite elements.
-    Tetra,
-}
-
-impl ModelName {
-    /// Every model, in the order of the documentation.
-    pub const ALL: [Self; 6] =
-        [Self::Continuum, Self::Crystal, Self::Fluid, Self::ShapeMatching, Self::MassSpring, Self::Tetra];
-
-    /// Name in scene files: the value of `model`, and the table of its settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Fluid => "fluid",
-            other => other.kind().name(),
-        }
-    }
-
-    /// Model of the engine.
-    pub fn kind(self) -> ModelKind {
-        match self {
-            Self::Continuum => ModelKind::Continuum,
-            Self::Crystal | Self::Fluid => ModelKind::Crystal,
-            Self::ShapeMatching => ModelKind::ShapeMatching,
-            Self::MassSpring => ModelKind::MassSpring,
-            Self::Tetra => ModelKind::Tetra,
-        }
-    }
-}
 
 /// Model of a body with its settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,21 +47,16 @@ pub enum ModelDescription {
 }
 
 impl ModelDescription {
-    /// Model as the scene file names it.
-    pub fn name(&self) -> ModelName {
-        match self {
-            Self::Continuum(_) => ModelName::Continuum,
-            Self::Crystal(settings) if settings.phase == Phase::Fluid => ModelName::Fluid,
-            Self::Crystal(_) => ModelName::Crystal,
-            Self::ShapeMatching { .. } => ModelName::ShapeMatching,
-            Self::MassSpring { .. } => ModelName::MassSpring,
-            Self::Tetra { .. } => ModelName::Tetra,
-        }
-    }
-
-    /// Model of the engine.
+    /// Its kind.
     pub fn kind(&self) -> ModelKind {
-        self.name().kind()
+        match self {
+            Self::Continuum(_) => ModelKind::Continuum,
+            Self::Crystal(settings) if settings.phase == Phase::Fluid => ModelKind::Fluid,
+            Self::Crystal(_) => ModelKind::Crystal,
+            Self::ShapeMatching { .. } => ModelKind::ShapeMatching,
+            Self::MassSpring { .. } => ModelKind::MassSpring,
+            Self::Tetra { .. } => ModelKind::Tetra,
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 //! A shape is a signed distance field: negative inside, positive outside, with Lipschitz constant 1. Samplers,
 //! volumes and surfaces use that bound to cull empty space. A shape knows nothing of bodies, materials or files.
 
-mod bounds;
 mod dual_contouring;
 mod error;
 mod gradient;
@@ -13,9 +12,9 @@ mod primitive;
 mod support;
 mod volume;
 
-pub use bounds::Bounds;
 pub use error::ShapeError;
 pub(crate) use octree_scan::{PointGrid, points_within, points_within_limit};
+pub use phyxel_laws::geometry::Aabb;
 pub use placement::Placement;
 
 use crate::mesh::{MeshSolid, TriangleMesh};

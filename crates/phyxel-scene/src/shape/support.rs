@@ -1,8 +1,9 @@
 //! Support functions and bounding boxes of shapes.
 
-use super::{Bounds, Shape};
+use super::Shape;
 use glam::{Vec2, Vec3};
 use phyxel::Real;
+use phyxel_laws::geometry::Aabb;
 
 /// Support function of a disc of radius `radius` around y.
 fn disc_support(direction: Vec3, radius: Real) -> Real {
@@ -14,15 +15,15 @@ impl Shape {
     ///
     /// Tight for primitives and meshes in any orientation, and for their unions; otherwise conservative. A shape
     /// that is certainly empty gives a box without volume.
-    pub fn bounds(&self) -> Option<Bounds> {
+    pub fn bounds(&self) -> Option<Aabb> {
         let extreme = |sign: Real| Vec3::from_array(Vec3::AXES.map(|axis| self.support(sign * axis)));
         let (max, min) = (extreme(1.0), -extreme(-1.0));
         let empty = max == Vec3::NEG_INFINITY || max.cmplt(min).any();
         if empty {
             let at = if max.is_finite() { max } else { Vec3::ZERO };
-            return Some(Bounds { min: at, max: at });
+            return Some(Aabb { min: at, max: at });
         }
-        (min.is_finite() && max.is_finite()).then_some(Bounds { min, max })
+        (min.is_finite() && max.is_finite()).then_some(Aabb { min, max })
     }
 
     /// Support function: an upper bound of `x . direction` over the points `x` of the shape, for a unit direction, m.

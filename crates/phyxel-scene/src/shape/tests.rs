@@ -1,6 +1,6 @@
 use super::*;
 use crate::mesh::fixtures;
-use crate::sample::CounterRng;
+use crate::sample::SequentialRng;
 use std::f64::consts::PI;
 
 fn primitives() -> Vec<Shape> {
@@ -47,13 +47,13 @@ fn shapes() -> Vec<Shape> {
     primitives().into_iter().chain(placed).chain([head(), cut, bowl, blended]).collect()
 }
 
-fn random_point(random: &mut CounterRng, reach: Real) -> Vec3 {
-    (Vec3::new(random.uniform(), random.uniform(), random.uniform()) * 2.0 - 1.0) * reach
+fn random_point(random: &mut SequentialRng, reach: Real) -> Vec3 {
+    (random.uniform_vec3() * 2.0 - 1.0) * reach
 }
 
 #[test]
 fn distances_are_lipschitz_continuous_with_constant_one() {
-    let mut random = CounterRng::new(1);
+    let mut random = SequentialRng::new(1);
     for shape in shapes() {
         for _ in 0..500 {
             let a = random_point(&mut random, 2.0);
@@ -66,7 +66,7 @@ fn distances_are_lipschitz_continuous_with_constant_one() {
 
 #[test]
 fn gradients_are_those_of_finite_differences() {
-    let mut random = CounterRng::new(2);
+    let mut random = SequentialRng::new(2);
     for shape in shapes() {
         let mut differing = 0;
         for _ in 0..300 {
@@ -82,7 +82,7 @@ fn gradients_are_those_of_finite_differences() {
 
 #[test]
 fn walking_down_the_distance_of_a_primitive_ends_on_its_surface() {
-    let mut random = CounterRng::new(3);
+    let mut random = SequentialRng::new(3);
     for shape in primitives() {
         for _ in 0..200 {
             let point = random_point(&mut random, 1.5);
@@ -95,19 +95,19 @@ fn walking_down_the_distance_of_a_primitive_ends_on_its_surface() {
 
 #[test]
 fn bounds_hold_every_point_and_touch_the_surface() {
-    let mut random = CounterRng::new(4);
+    let mut random = SequentialRng::new(4);
     for shape in shapes() {
         let bounds = shape.bounds().unwrap_or_else(|| panic!("{shape:?} has no bounds"));
-        let mut covered = Bounds { min: bounds.centre(), max: bounds.centre() };
+        let mut covered = Aabb { min: bounds.centre(), max: bounds.centre() };
         for _ in 0..100_000 {
             let point = random_point(&mut random, 2.2);
             if shape.contains(point) {
-                assert!(bounds.expanded(1e-5).contains(point), "{shape:?} at {point}");
+                assert!(bounds.inflated(1e-5).contains(point), "{shape:?} at {point}");
                 covered = covered.including(point);
             }
         }
         // Tips are thin: few of the points are near them. Bounds of blends are loose by 0.05.
-        let gap = (bounds.size() - covered.size()).max_element();
+        let gap = (bounds.extent() - covered.extent()).max_element();
         assert!(gap < 0.35, "{shape:?}: {gap}");
     }
 }
@@ -119,7 +119,7 @@ fn unbounded_shapes_have_no_bounds_until_they_are_cut() {
     assert_eq!(plane.volume(), f64::INFINITY);
     assert_eq!(Shape::Union(vec![plane.clone(), Shape::Sphere { radius: 1.0 }]).bounds(), None);
     let half = Shape::Intersection(vec![plane, Shape::Sphere { radius: 1.0 }]);
-    assert_eq!(half.bounds(), Some(Bounds { min: Vec3::NEG_ONE, max: Vec3::new(1.0, 0.0, 1.0) }));
+    assert_eq!(half.bounds(), Some(Aabb { min: Vec3::NEG_ONE, max: Vec3::new(1.0, 0.0, 1.0) }));
     let nothing = Shape::Union(vec![]);
     assert_eq!((nothing.volume(), nothing.contains(Vec3::ZERO)), (0.0, false));
 }
@@ -131,7 +131,7 @@ fn combinations_contain_what_logic_says() {
     let intersection = Shape::Intersection(vec![a.clone(), b.clone()]);
     let difference = Shape::Difference { base: Box::new(a.clone()), cuts: vec![b.clone()] };
     let smooth = Shape::SmoothUnion { parts: vec![a.clone(), b.clone()], blend: 0.1 };
-    let mut random = CounterRng::new(5);
+    let mut random = SequentialRng::new(5);
     for _ in 0..1000 {
         let point = random_point(&mut random, 2.0);
         let (in_a, in_b) = (a.contains(point), b.contains(point));
@@ -149,7 +149,7 @@ fn combinations_contain_what_logic_says() {
 
 #[test]
 fn a_placed_shape_is_the_shape_seen_from_elsewhere() {
-    let mut random = CounterRng::new(6);
+    let mut random = SequentialRng::new(6);
     for shape in primitives() {
         let placed = shape.clone().placed(rotated());
         for _ in 0..100 {
@@ -162,7 +162,7 @@ fn a_placed_shape_is_the_shape_seen_from_elsewhere() {
 
 #[test]
 fn primitives_have_the_volumes_that_counting_finds() {
-    let mut random = CounterRng::new(7);
+    let mut random = SequentialRng::new(7);
     for shape in primitives() {
         let hits = (0..200_000).filter(|_| shape.contains(random_point(&mut random, 1.0))).count();
         let counted = 8.0 * hits as f64 / 200_000.0;
@@ -233,7 +233,7 @@ fn the_corners_of_a_box_stay_sharp() -> Result<(), ShapeError> {
     for placement in [Placement::default(), rotated()] {
         assert!(corner_errors(size, placement, 0.07)?.iter().all(|error| *error < 0.01));
     }
-    let mut random = CounterRng::new(8);
+    let mut random = SequentialRng::new(8);
     let mut missed = 0;
     for _ in 0..25 {
         let turn = random_point(&mut random, 180.0);

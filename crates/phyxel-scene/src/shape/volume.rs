@@ -1,8 +1,9 @@
 //! Volumes of shapes, in closed form where possible, else by octree integration.
 
-use super::{Bounds, Shape, primitive};
+use super::{Shape, primitive};
 use glam::Vec3;
 use phyxel::{Real, parallel};
+use phyxel_laws::geometry::Aabb;
 
 /// Root cells along the longest side of the bounds.
 const ROOT_CELLS: Real = 8.0;
@@ -51,8 +52,8 @@ impl Shape {
     }
 
     /// Volume by an octree with root cells of an eighth of the bounds, refined `levels` times at the surface, m3.
-    fn octree_volume(&self, bounds: &Bounds, levels: u32) -> f64 {
-        let size = bounds.size();
+    fn octree_volume(&self, bounds: &Aabb, levels: u32) -> f64 {
+        let size = bounds.extent();
         let cell = size.max_element() / ROOT_CELLS;
         if !(cell > 0.0 && cell.is_finite()) {
             return 0.0;

@@ -1,10 +1,8 @@
-//! Errors of tetrahedral meshes, their files and their generation.
+//! Errors of tetrahedral meshes and their generation.
 
-use super::TetraFormat;
 use crate::shape::ShapeError;
 use glam::Vec3;
 use phyxel::Real;
-use std::path::PathBuf;
 
 /// Reason why there is no tetrahedral mesh.
 #[derive(Debug, thiserror::Error)]
@@ -60,84 +58,6 @@ pub enum TetraError {
         spacing: Real,
         /// Finest spacing tried, m.
         finest: Real,
-    },
-    /// Invalid content of a file.
-    #[error("file of tetrahedra `{}`: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong in it.
-        source: Box<TetraError>,
-    },
-    /// Missing file.
-    #[error("there is no file of tetrahedra `{}`; check the path, and keep .node and .ele files \
-        together", path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Unreadable file.
-    #[error("file of tetrahedra `{}` cannot be read: {source}; check that you may read it", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Error of the operating system.
-        source: std::io::Error,
-    },
-    /// File name with an unknown extension.
-    #[error("`{}` does not end like a file of tetrahedra; known endings are .msh, .vtk, .vtu, .ele and \
-        .node", path.display())]
-    UnknownFormat {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Syntax error in a line of text.
-    #[error("line {line} of the {format} text: {what}")]
-    Line {
-        /// The format.
-        format: TetraFormat,
-        /// Line number, from 1.
-        line: usize,
-        /// What is expected there and what is found.
-        what: String,
-    },
-    /// Content that violates the format.
-    #[error("not a valid {format} file: {what}")]
-    Content {
-        /// The format.
-        format: TetraFormat,
-        /// What is expected and what is found.
-        what: String,
-    },
-    /// Truncated data.
-    #[error("the {format} data ends too early, within {within}; the file may be cut off: fetch or export it again")]
-    Truncated {
-        /// The format.
-        format: TetraFormat,
-        /// What is being read when the data ends.
-        within: String,
-    },
-    /// Unsupported variant of the format.
-    #[error("the {format} file {what}, which is not read; {remedy}")]
-    Unsupported {
-        /// The format.
-        format: TetraFormat,
-        /// The unsupported feature.
-        what: String,
-        /// Remedy.
-        remedy: &'static str,
-    },
-    /// Element that is not a tetrahedron.
-    #[error(
-        "element {element} is of {format} type {kind}, which is no tetrahedron; mesh the volume with tetrahedra only"
-    )]
-    NotTetrahedron {
-        /// The format.
-        format: TetraFormat,
-        /// Number of the element, as the file counts.
-        element: u64,
-        /// Element type by the code of the format.
-        kind: u64,
     },
     /// Mesh without tetrahedra.
     #[error("there are no tetrahedra in it; mesh the volume, not only the surface, and export that")]

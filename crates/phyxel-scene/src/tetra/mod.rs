@@ -1,29 +1,25 @@
 //! Tetrahedral meshes, by isosurface stuffing of shapes or from the files of other meshers.
 //!
-//! [`fill`] stuffs any shape, [`read`] imports a file. Both return a sound [`TetraMesh`] (every element has a positive
-//! volume) and its [`TetraQuality`]. Geometry only: nothing here knows of materials or bodies.
+//! [`fill`] stuffs any shape, [`crate::import::tetra`] reads files. Both return a sound [`TetraMesh`] (every element has
+//! a positive volume) and its [`TetraQuality`]. Geometry only: nothing here knows of materials or bodies.
 
 mod defects;
 mod error;
-mod formats;
 mod quality;
 mod stuffing;
 
 pub use defects::MeshDefects;
 pub use error::TetraError;
-pub use formats::{TetraFormat, TetraImport, TetraSource, read, read_bytes};
 pub use quality::TetraQuality;
 pub use stuffing::{TetraFill, fill};
 
 use crate::mesh::TriangleMesh;
 use glam::{DVec3, Vec3};
 use phyxel::{Real, parallel};
+use phyxel_laws::tet_topology::FACES;
 
 /// Elements handled by one task.
 const GRAIN: usize = 4096;
-
-/// Corners of the four faces of an element, counter-clockwise seen from outside.
-const FACES: [[usize; 3]; 4] = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
 
 /// Indexed tetrahedral mesh.
 ///
@@ -89,7 +85,7 @@ impl TetraMesh {
     }
 
     /// Reorients inverted elements by swapping two corners; returns their number.
-    fn orient_elements(&mut self) -> usize {
+    pub(crate) fn orient_elements(&mut self) -> usize {
         let inverted = parallel::map(self.elements.len(), GRAIN, |element| self.element_volume(element) < 0.0);
         for (element, _) in self.elements.iter_mut().zip(&inverted).filter(|(_, inverted)| **inverted) {
             element.swap(2, 3);

@@ -1,8 +1,10 @@
 //! Quality measures of tetrahedral meshes.
 
-use super::{FACES, GRAIN, TetraMesh};
+use super::{GRAIN, TetraMesh};
 use glam::DVec3;
 use phyxel::parallel;
+use phyxel_laws::fem::EDGES;
+use phyxel_laws::tet_topology::FACES;
 use std::fmt;
 
 /// Quality measures of a tetrahedral mesh, and repairs that were made to it.
@@ -37,14 +39,13 @@ fn worst_of(a: ElementMeasures, b: ElementMeasures) -> ElementMeasures {
 fn measure(corners: [DVec3; 4]) -> ElementMeasures {
     // Twice the area of each face, pointing outwards.
     let normals = FACES.map(|[a, b, c]| (corners[b] - corners[a]).cross(corners[c] - corners[a]));
-    let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
     let mut worst = (f64::INFINITY, 0.0, 0.0);
-    for (i, j) in pairs {
+    for (i, j) in EDGES {
         let (a, b): (DVec3, DVec3) = (normals[i], normals[j]);
         let angle = libm::atan2(a.cross(b).length(), -a.dot(b));
         worst = worst_of(worst, (angle, angle, 0.0));
     }
-    let longest = pairs.iter().map(|(i, j)| corners[*i].distance(corners[*j])).fold(0.0, f64::max);
+    let longest = EDGES.iter().map(|(i, j)| corners[*i].distance(corners[*j])).fold(0.0, f64::max);
     let largest_face = normals.iter().map(|normal| normal.length()).fold(0.0, f64::max);
     let six_volumes = normals[0].dot(corners[0] - corners[3]).abs();
     // The height on a face is six volumes over twice its area; it is sqrt(2/3) of an edge in a regular element.

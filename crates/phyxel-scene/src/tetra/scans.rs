@@ -1,7 +1,8 @@
 //! Tests on scans that are not part of the repository; skipped where they are absent.
 
 use super::{TetraFill, fill};
-use crate::mesh::{MeshSolid, read};
+use crate::import::mesh::read;
+use crate::mesh::MeshSolid;
 use crate::shape::Shape;
 use std::{error::Error, path::Path, sync::Arc};
 

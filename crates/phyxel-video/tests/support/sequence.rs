@@ -1,30 +1,30 @@
-//! A reader of the sequence parameters of H.264 (7.3.2.1.1 and E.1.1), as far as baseline streams need it.
+//! Parser of sequence parameter sets of H.264 (7.3.2.1.1 and E.1.1) of the baseline profile.
 
-/// What the parameters say.
+/// Parameters of a sequence.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Sequence {
+pub struct SequenceParameterSet {
     pub profile: u32,
     pub level: u32,
     /// Pixels after cropping.
     pub width: u32,
     /// Pixels after cropping.
     pub height: u32,
-    /// Whether brightness uses all 256 values.
+    /// True if luma uses all 256 levels.
     pub full_range: Option<bool>,
-    /// Primaries, curve and matrix.
-    pub colours: Option<[u32; 3]>,
+    /// Primaries, transfer function and matrix.
+    pub colour_description: Option<[u32; 3]>,
 }
 
-struct Bits {
+struct BitReader {
     bytes: Vec<u8>,
     at: usize,
 }
 
-impl Bits {
-    /// Without the bytes that keep start codes out of the stream.
-    fn new(unit: &[u8]) -> Self {
+impl BitReader {
+    /// Removes emulation prevention bytes.
+    fn new(nal_unit: &[u8]) -> Self {
         let mut bytes: Vec<u8> = Vec::new();
-        for byte in unit {
+        for byte in nal_unit {
             if !(*byte == 3 && bytes.ends_with(&[0, 0])) {
                 bytes.push(*byte);
             }
@@ -44,39 +44,39 @@ impl Bits {
         self.take(1) == 1
     }
 
-    /// An unsigned Exp-Golomb number.
-    fn golomb(&mut self) -> u32 {
+    /// Reads an unsigned Exp-Golomb code.
+    fn exp_golomb(&mut self) -> u32 {
         let zeros = (0..).take_while(|_| !self.flag()).count();
         (1 << zeros) - 1 + self.take(zeros)
     }
 }
 
-pub fn parse(unit: &[u8]) -> Sequence {
-    let mut bits = Bits::new(unit);
+pub fn parse(nal_unit: &[u8]) -> SequenceParameterSet {
+    let mut bits = BitReader::new(nal_unit);
     assert_eq!(bits.take(8) & 31, 7, "a sequence parameter set");
     let profile = bits.take(8);
     bits.take(8);
     let level = bits.take(8);
     assert_eq!(profile, 66, "other profiles have more fields");
-    bits.golomb();
-    bits.golomb();
-    let order = bits.golomb();
-    match order {
-        0 => drop(bits.golomb()),
-        other => assert_eq!(other, 2, "pictures come in the order in which they are shown"),
+    bits.exp_golomb();
+    bits.exp_golomb();
+    let order_count_type = bits.exp_golomb();
+    match order_count_type {
+        0 => drop(bits.exp_golomb()),
+        other => assert_eq!(other, 2, "coding order is output order"),
     }
-    bits.golomb();
+    bits.exp_golomb();
     bits.flag();
-    let (columns, rows) = (bits.golomb() + 1, bits.golomb() + 1);
-    assert!(bits.flag(), "whole pictures, no fields");
+    let (columns, rows) = (bits.exp_golomb() + 1, bits.exp_golomb() + 1);
+    assert!(bits.flag(), "frames, no fields");
     bits.flag();
-    let crop = if bits.flag() { [0; 4].map(|_| bits.golomb()) } else { [0; 4] };
-    let (full_range, colours) = if bits.flag() { usability(&mut bits) } else { (None, None) };
+    let crop = if bits.flag() { [0; 4].map(|_| bits.exp_golomb()) } else { [0; 4] };
+    let (full_range, colour_description) = if bits.flag() { parse_vui(&mut bits) } else { (None, None) };
     let (width, height) = (16 * columns - 2 * (crop[0] + crop[1]), 16 * rows - 2 * (crop[2] + crop[3]));
-    Sequence { profile, level, width, height, full_range, colours }
+    SequenceParameterSet { profile, level, width, height, full_range, colour_description }
 }
 
-fn usability(bits: &mut Bits) -> (Option<bool>, Option<[u32; 3]>) {
+fn parse_vui(bits: &mut BitReader) -> (Option<bool>, Option<[u32; 3]>) {
     if bits.flag() && bits.take(8) == 255 {
         bits.take(32);
     }
@@ -88,6 +88,6 @@ fn usability(bits: &mut Bits) -> (Option<bool>, Option<[u32; 3]>) {
     }
     bits.take(3);
     let full_range = bits.flag();
-    let colours = bits.flag().then(|| [0; 3].map(|_| bits.take(8)));
-    (Some(full_range), colours)
+    let colour_description = bits.flag().then(|| [0; 3].map(|_| bits.take(8)));
+    (Some(full_range), colour_description)
 }

@@ -5,10 +5,9 @@ use crate::body::BodyId;
 use crate::commands::{Command, Drag, Region, Setting, Target};
 use crate::error::{StepError, WorldError};
 use crate::material::ThermalProperties;
-use crate::model::ModelKind;
+use crate::model::{CutPlane, Models};
 use crate::step::StepContext;
 use crate::store::{Flags, Particles};
-use crate::topology::cut_tetrahedra;
 use crate::world::World;
 use glam::Vec3;
 use std::ops::Range;
@@ -23,9 +22,7 @@ pub(crate) fn apply_commands(world: &mut World, context: &StepContext) -> Result
     for command in commands {
         world.apply(command).map_err(|source| StepError::Command { time: context.time, source })?;
     }
-    for model in &mut world.models {
-        model.prepare(&world.bodies, &world.materials, &world.particles);
-    }
+    world.prepare_models();
     world.scratch.prepare_colliders(&world.obstacles);
     Ok(())
 }
@@ -115,12 +112,9 @@ impl World {
         WorldError::require(normal.is_finite() && normal != Vec3::ZERO, owner, "normal", normal, "a direction")?;
         let id = self.body_named(body)?;
         let model = self.bodies[id.0 as usize].model;
-        let can_cut = matches!(model, ModelKind::ShapeMatching | ModelKind::MassSpring | ModelKind::Tetra);
-        WorldError::require(can_cut, owner, "model", model.name(), "\"shape_matching\", \"mass_spring\" or \"tetra\"")?;
-        if model == ModelKind::Tetra {
-            cut_tetrahedra(self, id, [point, normal]);
-        }
-        self.models.iter_mut().for_each(|model| model.cut(id, point, normal, &self.bodies, &self.particles));
+        let rule = "\"shape_matching\", \"mass_spring\" or \"tetra\"";
+        WorldError::require(model.traits().can_be_cut, owner, "model", model.name(), rule)?;
+        Models::visit_detached(self, |model, world| model.cut(id, CutPlane { point, normal }, world));
         Ok(())
     }
 
@@ -167,7 +161,7 @@ impl World {
             }
             setting => {
                 check_model_setting(&setting, owner)?;
-                if !self.models.iter_mut().any(|model| model.set(id, &setting)) {
+                if !self.models.each_mut().any(|model| model.set(id, &setting)) {
                     return Err(WorldError::UnknownSetting { target: owner(), setting: setting.name() });
                 }
             }
@@ -267,7 +261,7 @@ impl World {
     }
 
     fn invalidate_models(&mut self) {
-        self.models.iter_mut().for_each(|model| model.invalidate());
+        self.models.each_mut().for_each(|model| model.invalidate());
     }
 }
 

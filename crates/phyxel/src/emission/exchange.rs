@@ -10,6 +10,7 @@ use crate::frame::Exchanged;
 use crate::geometry::Collider;
 use crate::model::ModelKind;
 use crate::model::crystal::CFL;
+use crate::numerics::Aabb;
 use crate::parallel;
 use crate::step::StepContext;
 use crate::store::{Flags, Particle};
@@ -86,7 +87,7 @@ fn find_removed(world: &mut World) -> Vec<Option<u32>> {
     }
     world.scratch.prepare_drain_colliders(&world.drains);
     let mut sinks = vec![None; world.particles.len()];
-    for body in world.bodies.iter().filter(|body| body.model == ModelKind::Crystal) {
+    for body in world.bodies.iter().filter(|body| body.model.traits().exchanges_particles) {
         let is_open = |(_, (state, _)): &(u32, (&DrainState, &Option<Collider>))| {
             let drain = &state.drain;
             drain.active && (drain.bodies.is_empty() || drain.bodies.contains(&body.name))
@@ -109,8 +110,8 @@ fn find_sinks(
     bounds: Option<&Bounds>,
     positions: &[Vec3],
 ) -> Vec<Option<u32>> {
-    let corners = positions.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
-    let (centre, radius) = (0.5 * (corners.0 + corners.1), 0.5 * corners.0.distance(corners.1));
+    let aabb = Aabb::from_points(positions.iter().copied());
+    let (centre, radius) = (aabb.centre(), aabb.circumradius());
     let near: Vec<_> =
         drains.iter().filter(|(_, state, collider)| state.may_overlap(collider, centre, radius)).collect();
     let sink = |x: &Vec3| {
@@ -160,8 +161,9 @@ impl World {
             let model = self.bodies[id.0 as usize].model;
             let rule =
                 "bodies of the models \"crystal\" and \"fluid\", as only their particles can be removed one by one";
-            let (owner, is_crystal) = (|| format!("drain \"{}\"", drain.name), model == ModelKind::Crystal);
-            WorldError::require(is_crystal, owner, "bodies", format_args!("{name:?} ({})", model.name()), rule)?;
+            let owner = || format!("drain \"{}\"", drain.name);
+            let can_drain = model.traits().exchanges_particles;
+            WorldError::require(can_drain, owner, "bodies", format_args!("{name:?} ({})", model.name()), rule)?;
         }
         self.scratch.drain_colliders.clear();
         match self.drains.iter_mut().find(|other| other.drain.name == drain.name) {
@@ -175,7 +177,7 @@ impl World {
     fn check_emitter(&mut self, emitter: &Emitter) -> Result<BodyId, WorldError> {
         let id = self.body_named(&emitter.body)?;
         let body = &self.bodies[id.0 as usize];
-        let is_fluid = self.crystal_model().is_some_and(|model| model.is_fluid(id));
+        let is_fluid = body.model == ModelKind::Fluid;
         let rule = "a body of the model \"fluid\"";
         WorldError::require(is_fluid, || format!("emitter \"{}\"", emitter.name), "body", &emitter.body, rule)?;
         emitter.validate(body.spacing)?;

@@ -76,11 +76,10 @@ impl World {
         self.fluids().filter_map(message).collect()
     }
 
-    /// Bodies of the model `crystal` that are initially fluid.
+    /// Bodies of the model `fluid`.
     fn fluids(&self) -> impl Iterator<Item = BodyId> {
-        let present = (0..).zip(&self.bodies).filter(|(_, body)| !body.removed && body.model == ModelKind::Crystal);
-        let ids = present.map(|(index, _)| BodyId(index));
-        ids.filter(|&id| self.crystal_model().is_some_and(|model| model.is_fluid(id)))
+        let fluids = (0..).zip(&self.bodies).filter(|(_, body)| !body.removed && body.model == ModelKind::Fluid);
+        fluids.map(|(index, _)| BodyId(index))
     }
 
     /// Returns true if no obstacle is below a body or its emitters.

@@ -7,6 +7,7 @@ use crate::frame::{
 };
 use crate::geometry::enclosed_volume;
 use crate::model::BodyState;
+use crate::numerics::Aabb;
 use crate::parallel;
 use crate::skin::{Isosurface, PointSamples, Skin, reconstruct};
 use crate::store::Phase;
@@ -21,11 +22,10 @@ impl World {
         let (bodies, materials, particles) = (&self.bodies, &self.materials, &self.particles);
         let mut strain = vec![0.0; particles.len()];
         let states: BTreeMap<BodyId, BodyState> =
-            self.models.iter().flat_map(|model| model.body_states(bodies, materials, particles, &mut strain)).collect();
+            self.models.each().flat_map(|model| model.body_states(&self.view(), &mut strain)).collect();
         let temperature = self.temperatures();
-        let mut skins: BTreeMap<BodyId, FrameSkin> = (self.models.iter())
-            .flat_map(|model| model.skins(bodies, materials, particles, [&temperature, &strain]))
-            .collect();
+        let mut skins: BTreeMap<BodyId, FrameSkin> =
+            (self.models.each()).flat_map(|model| model.skins(&self.view(), [&temperature, &strain])).collect();
         let mut frame_bodies = Vec::new();
         for (index, body) in bodies.iter().enumerate().filter(|(_, body)| !body.removed) {
             let id = BodyId(index as u32);
@@ -103,19 +103,19 @@ impl World {
         let particles = &self.particles;
         let mut span = Span { min: f64::INFINITY, mean: 0.0, max: f64::NEG_INFINITY };
         let (mut mass, mut centre, mut momentum) = (0.0, DVec3::ZERO, DVec3::ZERO);
-        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let mut bounds = Aabb::EMPTY;
         for i in body.range() {
             let m = f64::from(particles.mass[i]);
             let t = f64::from(temperature[i - body.particles.start as usize]);
             mass += m;
             centre += m * particles.position[i].as_dvec3();
             momentum += m * particles.velocity[i].as_dvec3();
-            (low, high) = (low.min(particles.position[i]), high.max(particles.position[i]));
+            bounds = bounds.including(particles.position[i]);
             span = Span { min: span.min.min(t), mean: span.mean + m * t, max: span.max.max(t) };
         }
         span.mean /= mass;
         if body.is_empty() {
-            (low, high) = (Vec3::NAN, Vec3::NAN);
+            bounds = Aabb { min: Vec3::NAN, max: Vec3::NAN };
             span = Span { min: f64::NAN, mean: f64::NAN, max: f64::NAN };
         }
         BodyReport {
@@ -124,7 +124,7 @@ impl World {
             particles: count_phases(&particles.phase[body.range()]),
             pieces: state.pieces,
             centre: (centre / mass).to_array(),
-            bounds: [low.as_dvec3().to_array(), high.as_dvec3().to_array()],
+            bounds: [bounds.min, bounds.max].map(|corner| corner.as_dvec3().to_array()),
             velocity: (momentum / mass).to_array(),
             temperature: span,
             strain_max: state.strain_max,

@@ -4,5 +4,5 @@ mod signed_distance;
 mod triangle_surface;
 
 pub(crate) use signed_distance::{Collider, SignedDistance};
-pub use triangle_surface::corner_normals;
+pub use triangle_surface::{SurfaceConnectivity, corner_normals};
 pub(crate) use triangle_surface::{enclosed_volume, surface_topology, vertex_normals};

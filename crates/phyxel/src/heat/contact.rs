@@ -3,7 +3,7 @@
 use super::network::Link;
 use crate::Real;
 use crate::contact::{SphereTriangleContact, is_fluid};
-use crate::model::ModelKind;
+use crate::model::{ContactGeometry, ModelTraits};
 use crate::store::Phase;
 use crate::world::World;
 use glam::Vec3;
@@ -40,8 +40,8 @@ pub(super) fn contact_links(world: &World) -> Vec<Link> {
                 < ((1.0 + MAX_GAP) * radii) * ((1.0 + MAX_GAP) * radii)
         })
         .collect();
-    let mut links = vertex_tet_links(world);
-    links.extend(world.tetra_model().into_iter().flat_map(|model| model.tie_links(world)));
+    let mut links = vertex_face_links(world);
+    links.extend(world.models.each().flat_map(|model| model.thermal_links(world)));
     links.extend(sphere_triangle_links(world));
     let mut contact_counts = vec![0u32; if touching.is_empty() { 0 } else { particles.len() }];
     touching.iter().flatten().for_each(|&i| contact_counts[i as usize] += 1);
@@ -57,18 +57,18 @@ pub(super) fn contact_links(world: &World) -> Vec<Link> {
     links
 }
 
-/// Links of vertex-tetrahedron contacts: from each node to the three nodes of the face, weighted
+/// Links of vertex-face contacts: from each vertex to the three of the face, weighted
 /// barycentrically.
 ///
 /// Nodes lie on the surface, so the contact conductance over the nodal area is the only resistance. Nodes of
 /// both bodies have such contacts, so each counts half.
-fn vertex_tet_links(world: &World) -> Vec<Link> {
+fn vertex_face_links(world: &World) -> Vec<Link> {
     let h = world.settings.contact_conductance;
-    let contacts = world.scratch.vertex_tet_contacts.iter();
+    let contacts = world.scratch.vertex_face_contacts.iter();
     let links = contacts.flat_map(|contact| {
-        let conductance = 0.5 * h * contact_area(world, contact.node, contact.normal);
+        let conductance = 0.5 * h * contact_area(world, contact.vertex, contact.normal);
         let link = move |k: usize| Link {
-            nodes: [contact.node, contact.face[k]],
+            nodes: [contact.vertex, contact.face[k]],
             conductance: conductance * contact.barycentric[k],
         };
         (0..3).map(link)
@@ -111,14 +111,18 @@ fn is_own_melt(world: &World, contact: &SphereTriangleContact) -> bool {
     is_fluid(world, contact.particle as usize) && material(contact.particle) == material(contact.face[0])
 }
 
+/// Properties of the model of a particle.
+fn traits_of(world: &World, i: usize) -> &'static ModelTraits {
+    world.bodies[world.particles.body[i].0 as usize].model.traits()
+}
+
 /// Contact area of a particle against a normal, m2.
 fn contact_area(world: &World, particle: u32, normal: Vec3) -> Real {
     let i = particle as usize;
-    let is_node = world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Tetra;
-    match world.tetra_model().filter(|_| is_node) {
-        Some(model) => model.projected_area(&world.bodies, i, &world.particles.position, normal),
-        None => 4.0 * world.particles.radius[i] * world.particles.radius[i],
-    }
+    let is_vertex = traits_of(world, i).geometry == ContactGeometry::Mesh;
+    let projected = || world.models.each().find_map(|model| model.projected_area(&world.view(), i, normal));
+    let radius = world.particles.radius[i];
+    is_vertex.then(projected).flatten().unwrap_or(4.0 * radius * radius)
 }
 
 /// Resistance between the centre of a particle and its face, K/W.
@@ -128,8 +132,7 @@ fn contact_area(world: &World, particle: u32, normal: Vec3) -> Real {
 fn particle_resistance(world: &World, particle: u32, area: Real) -> Real {
     let i = particle as usize;
     let body = &world.bodies[world.particles.body[i].0 as usize];
-    let lies_on_face = matches!(body.model, ModelKind::MassSpring | ModelKind::Tetra);
-    if lies_on_face && world.particles.phase[i] == Phase::Solid {
+    if body.model.traits().has_surface_particles && world.particles.phase[i] == Phase::Solid {
         return 0.0;
     }
     let heat = &world.materials[body.material.0 as usize].heat;

@@ -25,6 +25,7 @@ pub(crate) use network::Link;
 pub(crate) use rest_conduction::rest_conduction;
 
 use crate::error::StepError;
+use crate::model::{BodyModel, View};
 use crate::parallel;
 use crate::step::StepContext;
 use crate::world::World;
@@ -123,11 +124,9 @@ fn check_temperatures(world: &World, enthalpy: &[f64], context: &StepContext) ->
 }
 
 fn prepare_network(world: &mut World) {
-    for model in &mut world.models {
-        model.update_conduction(&world.bodies, &world.materials, &world.particles);
-    }
-    let graphs: Vec<Arc<ConductionGraph>> =
-        world.models.iter().filter_map(|model| model.conduction()).cloned().collect();
+    let World { models, bodies, materials, particles, .. } = world;
+    models.each_mut().for_each(|model| model.update_conduction(&View { bodies, materials, particles }));
+    let graphs: Vec<Arc<ConductionGraph>> = models.each().filter_map(BodyModel::conduction).cloned().collect();
     if !world.scratch.heat_network.is_current(world, &graphs) {
         world.scratch.heat_network = NetworkCache::new(world, graphs);
     }

@@ -6,6 +6,8 @@
 //! every step and concern few nodes.
 
 use crate::Real;
+use crate::numerics::Csr;
+use crate::numerics::pcg::{PcgSystem, iterate_pcg};
 use crate::parallel;
 use std::ops::Range;
 
@@ -32,38 +34,23 @@ pub(crate) const GRAIN: usize = 4096;
 /// Relative residual norm of convergence. Energy is conserved whatever it is.
 const TOLERANCE: f64 = 1e-9;
 /// Largest number of iterations of conjugate gradients.
-const MAX_ITERATIONS: usize = 500;
+const MAX_ITERATIONS: u32 = 500;
 
 /// Links inside bodies in compressed rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FixedLinks {
-    /// First entry of each particle.
-    start: Vec<u32>,
-    /// The other particle and the conductance, W/K.
-    entries: Vec<(u32, Real)>,
+    /// Links of each particle: the other particle and the conductance, W/K.
+    links: Csr<(u32, Real)>,
     /// Sum of conductances of each particle, W/K.
     sums: Vec<f64>,
 }
 
 impl FixedLinks {
     pub fn new<'a>(count: usize, links: impl Iterator<Item = &'a Link> + Clone) -> Self {
-        let mut start = vec![0u32; count + 1];
-        for link in links.clone() {
-            link.nodes.iter().for_each(|&i| start[i as usize + 1] += 1);
-        }
-        (0..count).for_each(|i| start[i + 1] += start[i]);
-        let mut next = start.clone();
-        let mut entries = vec![(0, 0.0); start[count] as usize];
-        for Link { nodes: [a, b], conductance } in links {
-            for (from, to) in [(*a, *b), (*b, *a)] {
-                let entry = &mut next[from as usize];
-                entries[*entry as usize] = (to, *conductance);
-                *entry += 1;
-            }
-        }
-        let row = |i: usize| &entries[start[i] as usize..start[i + 1] as usize];
-        let sums = parallel::map(count, GRAIN, |i| row(i).iter().map(|(_, g)| f64::from(*g)).sum());
-        Self { start, entries, sums }
+        let both_ways = |&Link { nodes: [a, b], conductance }: &Link| [(a, (b, conductance)), (b, (a, conductance))];
+        let links = Csr::new(count, || links.clone().flat_map(both_ways));
+        let sums = parallel::map(count, GRAIN, |i| links.row(i).iter().map(|(_, g)| f64::from(*g)).sum());
+        Self { links, sums }
     }
 
     /// Number of particles.
@@ -80,10 +67,8 @@ impl FixedLinks {
     fn laplacian(&self, range: Range<usize>, x: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let particles = range.start.min(self.len())..range.end.min(self.len());
-        let bounds = self.start[particles.start..particles.end + 1].windows(2);
-        for ((out, bounds), x_i) in out.iter_mut().zip(bounds).zip(&x[particles]) {
-            let entries = &self.entries[bounds[0] as usize..bounds[1] as usize];
-            *out = entries.iter().map(|&(other, g)| f64::from(g) * (x[other as usize] - x_i)).sum();
+        for ((out, links), x_i) in out.iter_mut().zip(self.links.rows(particles.clone())).zip(&x[particles]) {
+            *out = links.iter().map(|&(other, g)| f64::from(g) * (x[other as usize] - x_i)).sum();
         }
     }
 }
@@ -163,7 +148,7 @@ impl<'a> Network<'a> {
         let mut diagonal: Vec<f64> =
             parallel::map(self.count, GRAIN, |i| capacity[i] / dt + self.fixed.conductance_sum(i));
         self.contact_conductance_sums().iter().for_each(|&(i, sum)| diagonal[i] = capacity[i] / dt + sum);
-        let mut t = guess;
+        let t = guess;
         let mut r = vec![0.0; self.count];
         parallel::for_each_chunk(&mut r, GRAIN, |first, out| {
             self.heat_flow(first..first + out.len(), &t, out);
@@ -171,29 +156,12 @@ impl<'a> Network<'a> {
                 *out = if capacity[i].is_finite() { *out - capacity[i] / dt * (t[i] - previous[i]) } else { 0.0 };
             }
         });
-        let precondition = |r: &[f64]| -> Vec<f64> { parallel::map(self.count, GRAIN, |i| r[i] / diagonal[i]) };
         let reference = self.reference_norm(previous, &diagonal, capacity);
-        let mut p = precondition(&r);
-        let mut rho = dot(&r, &p);
-        let tolerance = TOLERANCE * TOLERANCE * rho.max(reference);
-        let mut a_p = vec![0.0; self.count];
-        for _ in 0..MAX_ITERATIONS {
-            if rho <= tolerance || rho <= 0.0 {
-                break;
-            }
-            self.apply_matrix(&p, &diagonal, &mut a_p);
-            let alpha = rho / dot(&p, &a_p);
-            axpy(&mut t, alpha, &p);
-            axpy(&mut r, -alpha, &a_p);
-            let z = precondition(&r);
-            let rho_next = dot(&r, &z);
-            let beta = rho_next / rho;
-            parallel::for_each_chunk(&mut p, GRAIN, |first, chunk| {
-                chunk.iter_mut().zip(&z[first..]).for_each(|(p, z)| *p = z + beta * *p);
-            });
-            rho = rho_next;
-        }
-        t
+        let zero = vec![0.0; self.count];
+        let (z, p, ap) = (zero.clone(), zero.clone(), zero);
+        let mut system = BackwardEuler { network: self, diagonal, t, r, z, p, ap };
+        iterate_pcg(&mut system, MAX_ITERATIONS, |rz| vec![TOLERANCE * TOLERANCE * rz[0].max(reference)]);
+        system.t
     }
 
     /// Squared residual norm `r.M^-1 r` of the previous temperatures: the reference of convergence where the
@@ -227,6 +195,44 @@ impl<'a> Network<'a> {
                 }
             }
         });
+    }
+}
+
+/// Linear system of a backward Euler step, preconditioned by its diagonal.
+struct BackwardEuler<'a> {
+    network: &'a Network<'a>,
+    diagonal: Vec<f64>,
+    t: Vec<f64>,
+    r: Vec<f64>,
+    z: Vec<f64>,
+    p: Vec<f64>,
+    ap: Vec<f64>,
+}
+
+impl PcgSystem for BackwardEuler<'_> {
+    fn precondition(&mut self) -> Vec<f64> {
+        let (r, diagonal) = (&self.r, &self.diagonal);
+        parallel::for_each_chunk(&mut self.z, GRAIN, |first, z| {
+            (first..).zip(z).for_each(|(i, z)| *z = r[i] / diagonal[i]);
+        });
+        vec![dot(&self.r, &self.z)]
+    }
+
+    fn update_direction(&mut self, beta: &[f64]) {
+        let (beta, z) = (beta[0], &self.z);
+        parallel::for_each_chunk(&mut self.p, GRAIN, |first, chunk| {
+            chunk.iter_mut().zip(&z[first..]).for_each(|(p, z)| *p = z + beta * *p);
+        });
+    }
+
+    fn multiply(&mut self) -> Vec<f64> {
+        self.network.apply_matrix(&self.p, &self.diagonal, &mut self.ap);
+        vec![dot(&self.p, &self.ap)]
+    }
+
+    fn advance(&mut self, alpha: &[f64]) {
+        axpy(&mut self.t, alpha[0], &self.p);
+        axpy(&mut self.r, -alpha[0], &self.ap);
     }
 }
 

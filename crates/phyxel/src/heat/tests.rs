@@ -9,6 +9,7 @@ use crate::skin::Skin;
 use crate::step::{StageTimes, step};
 use crate::{Real, Settings, World};
 use glam::Vec3;
+use phyxel_laws::rng::SequentialRng;
 use std::f64::consts::PI;
 
 fn material(name: &str, heat: ThermalProperties) -> Material {
@@ -209,12 +210,8 @@ fn irregular_decay_rate(axis: usize, count: u32) -> f64 {
     let mut world = empty_world();
     let conductivity = Vec3::new(8.0, 2.0, 2.0);
     world.add_material(material("grain", ThermalProperties { conductivity, ..PLAIN })).unwrap();
-    let (spacing, mut seed) = (1.0 / count as Real, 7u64);
-    let mut random = || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 40) as Real / (1u64 << 23) as Real - 1.0
-    };
-    let jittered = |x: Vec3| x + 0.3 * spacing * Vec3::new(random(), random(), random());
+    let (spacing, mut rng) = (1.0 / count as Real, SequentialRng::new(7));
+    let jittered = |x: Vec3| x + 0.3 * spacing * (2.0 * rng.uniform_vec3() - 1.0);
     let samples: Vec<Vec3> = cells([count; 3], spacing).into_iter().map(jittered).collect();
     add_samples(&mut world, "cube", "grain", samples, spacing, Vec3::ZERO, 0.0);
     let shape = |world: &World, i: usize| (PI * f64::from(world.particles.rest[i][axis])).cos();

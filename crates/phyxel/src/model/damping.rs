@@ -1,6 +1,7 @@
 //! Reference frequency of the damping ratio of a material.
 
 use crate::Real;
+use crate::numerics::Aabb;
 use glam::Vec3;
 use phyxel_laws::shape_matching::gain::bar_time_constant;
 
@@ -8,8 +9,6 @@ use phyxel_laws::shape_matching::gain::bar_time_constant;
 ///
 /// `damping = 1` of a material is critical damping at this frequency.
 pub(crate) fn lowest_bar_frequency(rest: &[Vec3], young: Real, density: Real) -> f64 {
-    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = rest.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
-    let length = (max - min).max_element();
+    let length = Aabb::from_points(rest.iter().copied()).extent().max_element();
     1.0 / f64::from(bar_time_constant(length, young, density)).max(1e-30)
 }

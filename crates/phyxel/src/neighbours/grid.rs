@@ -3,6 +3,7 @@
 use super::QuerySphere;
 use super::pairs::max_radius;
 use crate::Real;
+use crate::numerics::Aabb;
 use crate::parallel;
 use glam::Vec3;
 use std::ops::Range;
@@ -26,13 +27,12 @@ pub(super) struct UniformGrid {
 impl UniformGrid {
     /// Grid that encloses spheres.
     pub fn enclosing(spheres: &[QuerySphere], margin: Real) -> Self {
-        let empty = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let boxes = parallel::map_ranges(spheres.len(), 8192, |range| {
-            spheres[range].iter().fold(empty, |(min, max), sphere| (min.min(sphere.position), max.max(sphere.position)))
+            Aabb::from_points(spheres[range].iter().map(|sphere| sphere.position))
         });
-        let (min, max) = boxes.into_iter().fold(empty, |(min, max), other| (min.min(other.0), max.max(other.1)));
+        let aabb @ Aabb { min, max } = boxes.into_iter().fold(Aabb::EMPTY, Aabb::union);
         // Cells must be distinct in f32, and not too many.
-        let magnitude = (max - min).max_element().max(max.abs().max_element()).max(min.abs().max_element());
+        let magnitude = aabb.extent().max_element().max(max.abs().max_element()).max(min.abs().max_element());
         let cell_size = (2.0 * max_radius(spheres) * (1.0 + margin)).max(magnitude / MAX_CELLS);
         let origin = min - 2.0 * cell_size;
         let counts = ((max - origin) / cell_size).to_array().map(|n| n as u64 + 3);

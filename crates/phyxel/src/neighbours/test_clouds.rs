@@ -2,22 +2,14 @@
 
 use super::QuerySphere;
 use crate::Real;
-use glam::Vec3;
+use phyxel_laws::rng::SequentialRng;
 use std::collections::BTreeSet;
 
 /// Uniformly distributed spheres in a cube of half edge `half`.
 pub fn scattered(count: usize, half: Real, radius: impl Fn(usize) -> Real) -> Vec<QuerySphere> {
-    let mut state = 1u64;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 40) as Real / (1u64 << 24) as Real
-    };
+    let mut rng = SequentialRng::new(1);
     (0..count)
-        .map(|i| QuerySphere {
-            position: Vec3::new(next(), next(), next()) * 2.0 * half - half,
-            radius: radius(i),
-            index: i as u32,
-        })
+        .map(|i| QuerySphere { position: rng.uniform_vec3() * 2.0 * half - half, radius: radius(i), index: i as u32 })
         .collect()
 }
 

@@ -1,8 +1,10 @@
 //! Numerical methods that know nothing of bodies or models.
 
+mod csr;
 mod inertia;
 pub(crate) mod pcg;
-mod union_find;
 
+pub(crate) use csr::Csr;
 pub(crate) use inertia::{angular_velocity, scaled_inverse_inertia};
-pub(crate) use union_find::UnionFind;
+pub(crate) use phyxel_laws::geometry::Aabb;
+pub(crate) use phyxel_laws::union_find::UnionFind;

@@ -7,6 +7,7 @@ use super::{Isosurface, PointSamples};
 use crate::Real;
 use crate::frame::FrameSkin;
 use crate::geometry::{surface_topology, vertex_normals};
+use crate::numerics::Aabb;
 use crate::parallel;
 use glam::Vec3;
 use splashsurf_lib::mesh::Mesh3d;
@@ -70,9 +71,8 @@ pub(crate) fn reconstruct(samples: &PointSamples, settings: &Isosurface) -> Opti
 
 /// Number of cells along the edge of a subdomain: the whole extent of a small body, within limits.
 fn subdomain_cells(samples: &PointSamples, settings: &Isosurface) -> u32 {
-    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = samples.positions.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
-    let extent = (max - min).max_element() + 2.0 * SUPPORT_RADIUS * samples.spacing;
+    let aabb = Aabb::from_points(samples.positions.iter().copied());
+    let extent = aabb.extent().max_element() + 2.0 * SUPPORT_RADIUS * samples.spacing;
     ((extent / settings.cell).ceil() as u32).clamp(8, 64)
 }
 

@@ -6,7 +6,7 @@ mod isosurface;
 pub(crate) use interpolation::PointSamples;
 pub(crate) use isosurface::reconstruct;
 
-pub use crate::geometry::corner_normals;
+pub use crate::geometry::{SurfaceConnectivity, corner_normals};
 
 use crate::Real;
 use glam::Vec3;

@@ -9,15 +9,13 @@ pub use substeps::FrameReport;
 
 use crate::Real;
 use crate::commands::apply_commands;
-use crate::contact::{
-    self, compute_bounds, find_sphere_contacts, find_sphere_triangle_contacts, find_vertex_tet_contacts,
-};
+use crate::contact::{self, compute_bounds, find_body_pairs, find_mesh_contacts, find_sphere_contacts};
 use crate::emission::{check_emitter_speeds, exchange_matter};
 use crate::error::StepError;
 use crate::heat::{apply_dissipation, conduct_heat};
+use crate::model::{ContactReactions, Models, View, ViewMut};
 use crate::parallel;
 use crate::store::Particles;
-use crate::topology::change_topology;
 use crate::world::World;
 use glam::Vec3;
 use phyxel_laws::contact::drag_force;
@@ -79,27 +77,24 @@ pub fn step(world: &mut World, dt: Real, times: &mut StageTimes) -> Result<(), S
 /// Particles per task in loops over columns.
 const GRAIN: usize = 1 << 13;
 
-/// Computes bounding boxes, contact candidates between bodies (sphere-sphere, vertex-tetrahedron,
-/// sphere-triangle) and the neighbours within bodies.
+/// Computes bounding boxes, contact candidates between bodies (spheres, boundary meshes) and the neighbours within
+/// bodies.
 fn find_neighbours(world: &mut World, context: &StepContext) {
     if !std::mem::take(&mut world.scratch.bounds_are_current) {
         world.scratch.bounds = compute_bounds(world);
+        find_body_pairs(&mut world.scratch, context.dt);
     }
     find_sphere_contacts(world, context.dt);
-    find_vertex_tet_contacts(world);
-    find_sphere_triangle_contacts(world, context.dt);
-    for model in &mut world.models {
-        model.find_neighbours(&world.bodies, &world.materials, &world.particles);
-    }
+    find_mesh_contacts(world, context.dt);
+    let World { models, bodies, materials, particles, .. } = world;
+    models.each_mut().for_each(|model| model.find_neighbours(&View { bodies, materials, particles }));
 }
 
 /// Computes the forces except gravity: internal forces of the models and drags. Without any, the column stays empty.
 fn exert_forces(world: &mut World, context: &StepContext) {
-    let particles = &mut world.particles;
+    let World { models, bodies, materials, particles, .. } = world;
     particles.force.clear();
-    for model in &mut world.models {
-        model.exert_forces(&world.bodies, &world.materials, particles, context);
-    }
+    models.each_mut().for_each(|model| model.exert_forces(&mut ViewMut { bodies, materials, particles }, context));
     if world.drags.is_empty() {
         return;
     }
@@ -116,16 +111,18 @@ fn exert_forces(world: &mut World, context: &StepContext) {
 
 /// Integrates velocities by the scheme of each model. Saves those at the start of the step.
 fn advance_velocities(world: &mut World, context: &StepContext) {
-    let particles = &mut world.particles;
-    world.scratch.prepare_colliders(&world.obstacles);
-    let previous = &mut world.scratch.previous_velocity;
+    let World { models, bodies, materials, particles, obstacles, scratch, .. } = world;
+    scratch.prepare_colliders(obstacles);
+    let previous = &mut scratch.previous_velocity;
     previous.resize(particles.velocity.len(), Vec3::ZERO);
     std::mem::swap(previous, &mut particles.velocity);
-    let contacts = contact::ContactContext::new(&world.obstacles, &world.scratch, context);
-    for model in &mut world.models {
-        let previous = &world.scratch.previous_velocity;
-        model.advance_velocities(&world.bodies, &world.materials, particles, previous, &contacts, context);
+    let contacts = contact::ContactContext::new(obstacles, scratch, context);
+    let mut reactions = ContactReactions::default();
+    for model in models.each_mut() {
+        let mut view = ViewMut { bodies, materials, particles };
+        reactions.append(model.advance_velocities(&mut view, &scratch.previous_velocity, &contacts, context));
     }
+    scratch.reactions = reactions;
 }
 
 /// Integrates positions, `x += dt v`. Saves those at the start of the step.
@@ -149,14 +146,17 @@ fn advance_positions(world: &mut World, context: &StepContext) {
 /// Temperature comes last: quantities derived from it belong to the end of the step, as in a world read from
 /// a checkpoint.
 fn change_phase(world: &mut World, context: &StepContext, warmed: bool) {
-    for model in &mut world.models {
-        model.change_phase(&world.bodies, &world.materials, &mut world.particles, context);
-    }
+    let World { models, bodies, materials, particles, .. } = world;
+    models.each_mut().for_each(|model| model.change_phase(&mut ViewMut { bodies, materials, particles }, context));
     if apply_dissipation(world) || warmed {
-        for model in &mut world.models {
-            model.update_thermal_state(&world.bodies, &world.materials, &world.particles);
-        }
+        let World { models, bodies, materials, particles, .. } = world;
+        models.each_mut().for_each(|model| model.update_thermal_state(&View { bodies, materials, particles }));
     }
+}
+
+/// Fracture, welding and melting of meshes.
+fn change_topology(world: &mut World) {
+    Models::visit_detached(world, |model, world| model.change_topology(world));
 }
 
 /// Checks that positions and velocities are finite; otherwise restores the start of the step and reports the

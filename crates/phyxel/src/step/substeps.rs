@@ -3,8 +3,9 @@
 use super::{StageTimes, StepContext, step};
 use crate::Real;
 use crate::commands::apply_commands;
-use crate::contact::{self, compute_bounds};
+use crate::contact::{self, compute_bounds, find_body_pairs};
 use crate::error::StepError;
+use crate::model::BodyModel;
 use crate::world::World;
 
 /// Factor by which a step may exceed the stable step if the number of sub-steps is limited.
@@ -47,10 +48,8 @@ impl World {
 
     /// Longest stable step at present, s; infinite if there is no limit.
     pub fn stable_step(&mut self) -> f64 {
-        for model in &mut self.models {
-            model.prepare(&self.bodies, &self.materials, &self.particles);
-        }
-        let models = self.models.iter().map(|model| model.stable_step()).fold(f64::INFINITY, f64::min);
+        self.prepare_models();
+        let models = self.models.each().map(BodyModel::stable_step).fold(f64::INFINITY, f64::min);
         models.min(self.max_emitter_step())
     }
 
@@ -85,11 +84,12 @@ impl World {
         let horizon = remaining.min(stable) as Real;
         self.scratch.prepare_colliders(&self.obstacles);
         self.scratch.bounds = compute_bounds(self);
+        find_body_pairs(&mut self.scratch, horizon);
         self.scratch.bounds_are_current = true;
         let bounds = &self.scratch.bounds;
         let present = || bounds.iter().filter(|bounds| bounds.max_radius > 0.0);
         let thickness = present().map(|bounds| bounds.max_radius).fold(Real::INFINITY, Real::min);
-        let approach = contact::max_approach_speed(&self.bodies, bounds, horizon);
+        let approach = contact::max_approach_speed(&self.bodies, &self.scratch, horizon);
         let speed = approach.max(contact::max_obstacle_speed(self, self.time, horizon));
         if speed > 0.0 { stable.min(f64::from(thickness) / f64::from(speed)) } else { stable }
     }

@@ -1,6 +1,6 @@
 //! Permutation of the particle store with removals and insertions.
 
-use crate::model::Moved;
+use crate::model::{BodyModel, Moved};
 use crate::store::Particle;
 use crate::world::World;
 use std::ops::Range;
@@ -82,6 +82,25 @@ impl World {
     /// Removes the particles for which `keep` is false and appends `inserted`, sorted by body, to their
     /// bodies. Updates all particle indices in the world.
     pub(crate) fn rearrange(&mut self, keep: impl Fn(usize) -> bool, inserted: &[Particle]) {
+        self.rearrange_models(None, keep, inserted);
+    }
+
+    /// [`rearrange`](Self::rearrange) with a model that is detached from the world.
+    pub(crate) fn rearrange_with(
+        &mut self,
+        detached: &mut dyn BodyModel,
+        keep: impl Fn(usize) -> bool,
+        inserted: &[Particle],
+    ) {
+        self.rearrange_models(Some(detached), keep, inserted);
+    }
+
+    fn rearrange_models(
+        &mut self,
+        detached: Option<&mut (dyn BodyModel + '_)>,
+        keep: impl Fn(usize) -> bool,
+        inserted: &[Particle],
+    ) {
         let old_ranges: Vec<Range<u32>> = self.bodies.iter().map(|body| body.particles.clone()).collect();
         let insertions: Vec<Insertion> = inserted
             .chunk_by(|a, b| a.body == b.body)
@@ -97,13 +116,16 @@ impl World {
             first += count;
         }
         let moved = Moved { order: &order, old_ranges: &old_ranges, bodies: &self.bodies, inserted };
-        self.models.iter_mut().for_each(|model| model.rearrange(&moved));
+        self.models.each_mut().for_each(|model| model.rearrange(&moved));
+        if let Some(model) = detached {
+            model.rearrange(&moved);
+        }
         let (bodies, particles) = (&self.bodies, &self.particles);
         self.drags.retain(|drag| {
             let body = bodies.iter().find(|body| !body.removed && body.name == drag.body);
             body.is_some_and(|body| particles.find(body.range(), drag.particle).is_some())
         });
-        self.scratch.vertex_tet_contacts.retain_mut(|contact| contact.rearrange(&order));
+        self.scratch.vertex_face_contacts.retain_mut(|contact| contact.rearrange(&order));
         self.scratch.bounds_are_current = false;
     }
 }

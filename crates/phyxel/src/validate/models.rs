@@ -7,6 +7,7 @@ use crate::model::crystal::{Docking, PhaseChangeSettings};
 use crate::model::mass_spring::{Cell, Gas, MassSpringSettings, Molecules, Summation};
 use crate::model::shape_matching::{Clusters, ShapeMatchingSettings};
 use crate::model::{ContinuumSettings, CrystalSettings, TetraSettings};
+use crate::numerics::Aabb;
 use crate::store::Phase;
 use glam::Vec3;
 use phyxel_laws::fem::Element;
@@ -208,9 +209,8 @@ impl ShapeMatchingSettings {
             }
             Clusters::Size(size) => {
                 check.require(positive(*size), "shape_matching.clusters.size", size, "positive")?;
-                let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-                let (min, max) = samples.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
-                let counts = (max - min).to_array().map(|length| f64::from(length) / f64::from(*size));
+                let extent = Aabb::from_points(samples.iter().copied()).extent();
+                let counts = extent.to_array().map(|length| f64::from(length) / f64::from(*size));
                 let good = cluster_count(counts) <= MAX_CLUSTERS && counts.iter().all(|&n| n <= 1024.0);
                 check.require(
                     good,

@@ -6,7 +6,7 @@ use crate::error::WorldError;
 use crate::material::Material;
 use crate::model::continuum::count_degenerate;
 use crate::model::crystal::{is_close_packed, spacings_match};
-use crate::model::{Model, ModelKind, ModelSettings};
+use crate::model::{ModelKind, ModelSettings, OwnRepulsion};
 use crate::store::{Flags, Particle, Phase};
 use glam::Vec3;
 
@@ -48,15 +48,14 @@ impl World {
             self_contact: body.self_contact,
             skin: body.skin,
         });
-        let index = self.model_index_or_insert(body.model.kind());
-        self.models[index].add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model);
+        self.models.add_body(id, &self.bodies[id.0 as usize], &self.particles, body.model);
         self.initial_heat += self.heat_of(self.bodies[id.0 as usize].range());
         Ok(id)
     }
 
     /// Checks that particles which the bounds would remove start inside.
     fn check_bounds(&self, body: &NewBody, particles: &[Particle]) -> Result<(), WorldError> {
-        let Some(bounds) = self.settings.bounds.filter(|_| body.model.kind() == ModelKind::Crystal) else {
+        let Some(bounds) = self.settings.bounds.filter(|_| body.model.kind().traits().exchanges_particles) else {
             return Ok(());
         };
         let count = particles.iter().filter(|particle| !bounds.contains(particle.position)).count();
@@ -85,7 +84,7 @@ impl World {
         let may_freeze = !melts || material.max_young_modulus() > 0.0;
         let rule = "positive for a material with a melting point, as it may freeze";
         WorldError::require(may_freeze, owner, "young_modulus", material.max_young_modulus(), rule)?;
-        let mut others = self.bodies.iter().filter(|other| !other.removed && other.model == ModelKind::Crystal);
+        let mut others = self.bodies.iter().filter(|other| !other.removed && has_pressure(other.model));
         match others.find(|other| !spacings_match(other.spacing, body.spacing)) {
             Some(other) => Err(WorldError::SpacingMismatch {
                 body: body.name.clone(),
@@ -96,14 +95,11 @@ impl World {
             None => Ok(()),
         }
     }
+}
 
-    /// Index of the model of a kind, which is created if missing.
-    fn model_index_or_insert(&mut self, kind: ModelKind) -> usize {
-        self.models.iter().position(|model| model.kind() == kind).unwrap_or_else(|| {
-            self.models.push(Model::new(kind));
-            self.models.len() - 1
-        })
-    }
+/// Returns true if the bodies of a model share one pressure.
+fn has_pressure(model: ModelKind) -> bool {
+    model.traits().own_repulsion == OwnRepulsion::Pressure
 }
 
 /// Checks that a body of phyxels has stiffness, and neighbours that span space for at least half of its phyxels.

@@ -4,7 +4,7 @@ use super::World;
 use crate::Real;
 use crate::body::{BodyId, MaterialId, ObstacleId};
 use crate::error::WorldError;
-use crate::model::{ContinuumModel, CrystalModel, MassSpringModel, Model, ShapeMatchingModel, TetraModel};
+use crate::model::Models;
 
 impl World {
     /// Index of the body with this name.
@@ -37,50 +37,14 @@ impl World {
             .ok_or_else(|| unknown_name("heating", name, known()))
     }
 
-    /// The continuum (phyxel) model, if a body uses it.
-    pub fn continuum_model(&self) -> Option<&ContinuumModel> {
-        self.models.iter().find_map(|model| match model {
-            Model::Continuum(continuum) => Some(continuum),
-            Model::Crystal(_) | Model::ShapeMatching(_) | Model::MassSpring(_) | Model::Tetra(_) => None,
-        })
-    }
-
-    /// The model of crystals and fluids, if a body uses it.
-    pub fn crystal_model(&self) -> Option<&CrystalModel> {
-        self.models.iter().find_map(|model| match model {
-            Model::Crystal(crystal) => Some(crystal),
-            Model::Continuum(_) | Model::ShapeMatching(_) | Model::MassSpring(_) | Model::Tetra(_) => None,
-        })
+    /// All models, with the bodies that they move.
+    pub fn models(&self) -> &Models {
+        &self.models
     }
 
     /// Pressures of the particles of a crystal or fluid in the last step, Pa; empty for other bodies.
     pub fn pressures(&self, body: BodyId) -> Vec<Real> {
-        let model = self.crystal_model();
-        model.map_or(Vec::new(), |model| model.pressures(body, &self.bodies, &self.materials, &self.particles))
-    }
-
-    /// The shape-matching model, if a body uses it.
-    pub fn shape_matching_model(&self) -> Option<&ShapeMatchingModel> {
-        self.models.iter().find_map(|model| match model {
-            Model::ShapeMatching(shape) => Some(shape),
-            Model::Continuum(_) | Model::Crystal(_) | Model::MassSpring(_) | Model::Tetra(_) => None,
-        })
-    }
-
-    /// The mass-spring model, if a body uses it.
-    pub fn mass_spring_model(&self) -> Option<&MassSpringModel> {
-        self.models.iter().find_map(|model| match model {
-            Model::MassSpring(spring) => Some(spring),
-            Model::Continuum(_) | Model::Crystal(_) | Model::ShapeMatching(_) | Model::Tetra(_) => None,
-        })
-    }
-
-    /// The tetrahedral finite-element model, if a body uses it.
-    pub fn tetra_model(&self) -> Option<&TetraModel> {
-        self.models.iter().find_map(|model| match model {
-            Model::Tetra(tetra) => Some(tetra),
-            Model::Continuum(_) | Model::Crystal(_) | Model::ShapeMatching(_) | Model::MassSpring(_) => None,
-        })
+        self.models.crystal.pressures(body, &self.view())
     }
 }
 

@@ -14,7 +14,7 @@ use crate::error::WorldError;
 use crate::frame::Amount;
 use crate::heating::Heating;
 use crate::material::Material;
-use crate::model::Model;
+use crate::model::{Models, View};
 use crate::obstacle::Obstacle;
 use crate::scratch::Scratch;
 use crate::store::Particles;
@@ -51,7 +51,7 @@ pub struct World {
     /// Bounding box of everything ever added: smallest and largest corner; `None` if empty.
     pub(crate) extent: Option<[Vec3; 2]>,
     pub(crate) particles: Particles,
-    pub(crate) models: Vec<Model>,
+    pub(crate) models: Models,
     pub(crate) drags: Vec<Drag>,
     pub(crate) pending: Vec<Command>,
     pub(crate) schedule: Vec<Scheduled>,
@@ -173,10 +173,16 @@ impl World {
         self.bodies[id.0 as usize].removed = true;
         let owners = self.particles.body.clone();
         self.rearrange(|i| owners[i] != id, &[]);
-        for model in &mut self.models {
+        for model in self.models.each_mut() {
             model.remove_body(id);
             model.invalidate();
         }
+    }
+
+    /// Builds missing derived data of all models.
+    pub(crate) fn prepare_models(&mut self) {
+        let Self { models, bodies, materials, particles, .. } = self;
+        models.each_mut().for_each(|model| model.prepare(&View { bodies, materials, particles }));
     }
 
     /// The material of a body.

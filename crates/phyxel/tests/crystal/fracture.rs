@@ -225,7 +225,7 @@ fn melt_that_freezes_between_surfaces_bonds_them() {
         let pose = Pose { position: Vec3::new(x, 0.0, 0.0), rotation: Quat::IDENTITY };
         world.add_body(NewBody { temperature: 5.0, pose, ..body }).unwrap();
     }
-    let objects = |world: &World| world.crystal_model().unwrap().object_count(world.particles());
+    let objects = |world: &World| world.models().crystal.object_count(world.particles());
     assert_eq!(objects(&world), 2);
     // Docks of surfaces close within 0.1 s; melt that freezes to them opens them again and bonds both.
     run_frames(&mut world, 60);

@@ -52,7 +52,7 @@ fn two_crystals_merge_when_the_melt_between_them_freezes() {
     world.add_body(icy_body("right", Phase::Solid, 5.0, size, Vec3::new(0.177, 0.0, 0.0))).unwrap();
     // 5 degrees below the freezing point, its latent heat released.
     world.add_body(icy_body("melt", Phase::Fluid, 5.0, size, Vec3::ZERO)).unwrap();
-    let objects = |world: &World| world.crystal_model().unwrap().object_count(world.particles());
+    let objects = |world: &World| world.models().crystal.object_count(world.particles());
     assert_eq!(objects(&world), 2);
     let (before, heat) = (solid_count(&world), world.frame().totals.energy.heat);
     run_frames(&mut world, 60);

@@ -146,7 +146,7 @@ fn flow_between_plates() -> (Vec<[f64; 3]>, f64) {
         let core = particles.position.iter().zip(&pressures).filter(|(x, _)| inside(x) && x.y.abs() < 0.7 * half);
         gradient -= fitted_slope(core.map(|(x, p)| (f64::from(x.x), f64::from(*p)))) / f64::from(samples);
     }
-    assert!(world.crystal_model().unwrap().viscosity_iterations() > 1, "such a viscosity needs implicit steps");
+    assert!(world.models().crystal.viscosity_iterations() > 1, "such a viscosity needs implicit steps");
     let expected = f64::from(3.0 * viscosity * speed / (half * half));
     let profile = strips.iter().filter(|s| s[2] > 0.0).map(|s| [s[0] / s[2], s[1] / s[2], s[2]]).collect();
     (profile, (gradient - f64::from(1000.0 * weight)) / expected)

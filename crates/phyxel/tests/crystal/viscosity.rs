@@ -40,7 +40,7 @@ fn explicit_and_implicit_viscosity_conserve_momenta() {
         world.add_body(impacting).unwrap();
         let first = momenta(&world);
         run_steps(&mut world, dt, 100);
-        let (last, is_implicit) = (momenta(&world), world.crystal_model().unwrap().viscosity_iterations() > 1);
+        let (last, is_implicit) = (momenta(&world), world.models().crystal.viscosity_iterations() > 1);
         assert_eq!(is_implicit, viscosity > 1.0);
         let mass = f64::from(world.particles().mass.iter().sum::<f32>());
         // A hundred steps of some ten iterations, each rounded to seven digits at 1 m/s and 0.3 m, with some

@@ -7,7 +7,7 @@ mod splitting;
 use super::*;
 use crate::Real;
 use crate::material::hooke::Hooke;
-use crate::rng::tests::SequentialRng;
+use crate::rng::CounterRng;
 use crate::simd::{F32x8, SimdLevel};
 use glam::{DVec3, Mat3, Mat3A, Quat, Vec3, Vec3A};
 use std::slice::{from_mut, from_ref};
@@ -29,7 +29,7 @@ impl TetMesh {
     /// Box of cells, each of six elements around its diagonal, with interior nodes displaced at random by
     /// `jitter` of a cell.
     pub(crate) fn grid(count: [u32; 3], cell: Real, jitter: Real) -> Self {
-        let mut rng = SequentialRng::new(7);
+        let mut rng = CounterRng::new(7, 0).sequence();
         let [nx, ny, nz] = count.map(|n| n + 1);
         let number = |p: [u32; 3]| (p[2] * ny + p[1]) * nx + p[0];
         let mut nodes = Vec::new();
@@ -110,7 +110,7 @@ const IDENTITY: [F32x8; 4] = [[0.0; 8], [0.0; 8], [0.0; 8], [1.0; 8]];
 
 /// Generic stable anisotropic law.
 fn anisotropic_hooke() -> Hooke {
-    let mut rng = SequentialRng::new(3);
+    let mut rng = CounterRng::new(3, 0).sequence();
     let mut c = [[0.0; 6]; 6];
     for _ in 0..6 {
         let v: [Real; 6] = std::array::from_fn(|_| rng.uniform() - 0.5);
@@ -162,7 +162,7 @@ struct RandomPack {
 
 impl RandomPack {
     fn new(seed: u64, strain: Real) -> Self {
-        let mut rng = SequentialRng::new(seed);
+        let mut rng = CounterRng::new(seed, 0).sequence();
         let corners: PackCorners = std::array::from_fn(|corner| std::array::from_fn(|lane| (4 * lane + corner) as u32));
         let mut pack = Self {
             corners,

@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::fem::tests::TetMesh;
-use crate::rng::tests::SequentialRng;
+use crate::rng::CounterRng;
 use crate::tet_collision::{PointGrid, SurfaceGrid};
 use crate::tet_topology::TetComplex;
 use glam::Vec3;
@@ -30,7 +30,7 @@ fn distances(x: Vec3) -> [Real; 2] {
 
 /// Random points in and around the box.
 fn random_points(count: usize) -> Vec<Vec3> {
-    let mut random = SequentialRng::new(9);
+    let mut random = CounterRng::new(9, 0).sequence();
     (0..count).map(|_| (0.5 + 0.9 * random.point()) * box_size()).collect()
 }
 

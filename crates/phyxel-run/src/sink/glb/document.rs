@@ -1,96 +1,96 @@
-//! The parts of a glTF document that refer to each other by number, and the binary file they end up in.
+//! glTF document: objects that refer to each other by index, and the binary container.
 
-use crate::sink::look::Look;
+use crate::sink::appearance::Appearance;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// Numbers of 32 bits with a fraction.
+/// Component type of 32-bit floats.
 pub(super) const FLOAT: u32 = 5126;
-/// Whole numbers of 32 bits.
-const WHOLE: u32 = 5125;
-/// What a view is for: values of vertices, or corners of triangles.
-pub(super) const VERTICES: u32 = 34962;
-const CORNERS: u32 = 34963;
+/// Component type of 32-bit unsigned integers.
+const UNSIGNED_INT: u32 = 5125;
+/// Targets of buffer views: vertex attributes and triangle indices.
+pub(super) const ARRAY_BUFFER: u32 = 34962;
+const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
-/// A document without its numbers.
+/// Document without its binary buffer.
 #[derive(Debug, Default)]
 pub(super) struct Document {
     accessors: Vec<Value>,
-    views: Vec<Value>,
+    buffer_views: Vec<Value>,
     materials: Vec<Value>,
     meshes: Vec<Value>,
     nodes: Vec<Value>,
     animations: Vec<Value>,
-    /// Bytes of the binary part so far.
-    pub bytes: u64,
+    /// Length of the binary buffer so far, bytes.
+    pub buffer_length: u64,
 }
 
 impl Document {
-    /// A view on the next `length` bytes, which are a multiple of four. `target` says what for; `stride` how far
-    /// apart values are where several lists share it.
-    pub fn view(&mut self, length: u64, target: Option<u32>, stride: Option<u32>) -> usize {
-        let mut view = json!({ "buffer": 0, "byteOffset": self.bytes, "byteLength": length });
+    /// Adds a view of the next `length` bytes, a multiple of four. `target` is its use; `stride` the distance of values
+    /// if accessors are interleaved.
+    pub fn buffer_view(&mut self, length: u64, target: Option<u32>, stride: Option<u32>) -> usize {
+        let mut view = json!({ "buffer": 0, "byteOffset": self.buffer_length, "byteLength": length });
         for (key, value) in [("target", target), ("byteStride", stride)] {
             if let Some(value) = value {
                 view[key] = value.into();
             }
         }
-        self.bytes += length;
-        self.views.push(view);
-        self.views.len() - 1
+        self.buffer_length += length;
+        self.buffer_views.push(view);
+        self.buffer_views.len() - 1
     }
 
-    /// A list of values in a view.
+    /// Adds an accessor.
     pub fn accessor(&mut self, accessor: Value) -> usize {
         self.accessors.push(accessor);
         self.accessors.len() - 1
     }
 
-    /// A list of vectors in a view of its own.
+    /// Adds an accessor of vectors with its own view.
     pub fn vectors(&mut self, count: usize, bounds: Option<Bounds>) -> usize {
-        let view = self.view(12 * count as u64, Some(VERTICES), None);
-        self.accessor(vectors(view, 0, count, bounds))
+        let view = self.buffer_view(12 * count as u64, Some(ARRAY_BUFFER), None);
+        self.accessor(vector_accessor(view, 0, count, bounds))
     }
 
-    /// A list of numbers in a view of its own.
+    /// Adds an accessor of scalars with its own view.
     pub fn scalars(&mut self, count: usize) -> usize {
-        let view = self.view(4 * count as u64, Some(VERTICES), None);
+        let view = self.buffer_view(4 * count as u64, Some(ARRAY_BUFFER), None);
         self.accessor(json!({ "bufferView": view, "componentType": FLOAT, "count": count, "type": "SCALAR" }))
     }
 
-    /// The three coordinates of vectors as three lists of numbers, in one view.
+    /// Adds the coordinates of vectors as three interleaved accessors of scalars.
     pub fn coordinates(&mut self, count: usize) -> [usize; 3] {
-        let view = self.view(12 * count as u64, Some(VERTICES), Some(12));
+        let view = self.buffer_view(12 * count as u64, Some(ARRAY_BUFFER), Some(12));
         [0, 4, 8].map(|offset| {
-            let place = json!({
+            let accessor = json!({
                 "bufferView": view, "byteOffset": offset, "componentType": FLOAT, "count": count, "type": "SCALAR",
             });
-            self.accessor(place)
+            self.accessor(accessor)
         })
     }
 
-    /// Corners of triangles in a view of their own.
-    pub fn corners(&mut self, triangles: usize) -> usize {
-        let (view, count) = (self.view(12 * triangles as u64, Some(CORNERS), None), 3 * triangles);
-        self.accessor(json!({ "bufferView": view, "componentType": WHOLE, "count": count, "type": "SCALAR" }))
+    /// Adds an accessor of triangle indices with its own view.
+    pub fn indices(&mut self, triangles: usize) -> usize {
+        let (view, count) = (self.buffer_view(12 * triangles as u64, Some(ELEMENT_ARRAY_BUFFER), None), 3 * triangles);
+        self.accessor(json!({ "bufferView": view, "componentType": UNSIGNED_INT, "count": count, "type": "SCALAR" }))
     }
 
-    /// Number of the material of a look.
-    pub fn material(&mut self, look: &Look) -> usize {
-        let material = material(look);
+    /// Index of the material with this appearance, which is added if new.
+    pub fn material(&mut self, appearance: &Appearance) -> usize {
+        let material = material(appearance);
         self.materials.iter().position(|known| *known == material).unwrap_or_else(|| {
             self.materials.push(material);
             self.materials.len() - 1
         })
     }
 
-    /// Takes over the materials of another document.
+    /// Sets the materials, as in another document.
     pub fn set_materials(&mut self, materials: Vec<Value>) {
         self.materials = materials;
     }
 
-    /// A node that shows a mesh.
+    /// Adds a mesh and a node that refers to it.
     pub fn node(&mut self, name: &str, mut mesh: Value) -> usize {
         mesh["name"] = name.into();
         self.nodes.push(json!({ "name": name, "mesh": self.meshes.len() }));
@@ -98,13 +98,13 @@ impl Document {
         self.nodes.len() - 1
     }
 
-    /// A motion of nodes.
+    /// Adds an animation.
     pub fn animation(&mut self, animation: Value) {
         self.animations.push(animation);
     }
 
-    /// Everything but the numbers, as text. `extras` goes to the scene.
-    pub fn text(&self, extras: Value) -> String {
+    /// Encodes the document as JSON. `extras` belong to the scene.
+    pub fn to_json(&self, extras: Value) -> String {
         let mut root = Map::new();
         let generator = format!("phyxel {}", env!("CARGO_PKG_VERSION"));
         root.insert("asset".into(), json!({ "version": "2.0", "generator": generator }));
@@ -114,15 +114,15 @@ impl Document {
         }
         root.insert("scene".into(), 0.into());
         root.insert("scenes".into(), json!([scene]));
-        if self.bytes > 0 {
-            root.insert("buffers".into(), json!([{ "byteLength": self.bytes }]));
+        if self.buffer_length > 0 {
+            root.insert("buffers".into(), json!([{ "byteLength": self.buffer_length }]));
         }
         if self.materials.iter().any(|material| !material["extensions"].is_null()) {
             root.insert("extensionsUsed".into(), json!(["KHR_materials_ior", "KHR_materials_transmission"]));
         }
         let lists = [
             ("accessors", &self.accessors),
-            ("bufferViews", &self.views),
+            ("bufferViews", &self.buffer_views),
             ("materials", &self.materials),
             ("meshes", &self.meshes),
             ("nodes", &self.nodes),
@@ -135,36 +135,36 @@ impl Document {
     }
 }
 
-fn material(look: &Look) -> Value {
-    let [r, g, b] = look.linear_color();
+fn material(appearance: &Appearance) -> Value {
+    let [r, g, b] = appearance.linear_color();
     let mut material = json!({
-        "name": look.name,
+        "name": appearance.name,
         "pbrMetallicRoughness": {
             "baseColorFactor": [r, g, b, 1.0],
-            "metallicFactor": look.finish.metalness(),
-            "roughnessFactor": look.finish.roughness(),
+            "metallicFactor": appearance.finish.metalness(),
+            "roughnessFactor": appearance.finish.roughness(),
         },
     });
-    if look.transmission() > 0.0 {
+    if appearance.transmission() > 0.0 {
         material["extensions"] = json!({
-            "KHR_materials_transmission": { "transmissionFactor": look.transmission() },
-            "KHR_materials_ior": { "ior": look.refraction() },
+            "KHR_materials_transmission": { "transmissionFactor": appearance.transmission() },
+            "KHR_materials_ior": { "ior": appearance.refractive_index() },
         });
     }
     material
 }
 
-/// Smallest and largest coordinates.
+/// Axis-aligned bounding box.
 pub(super) type Bounds = [Vec3; 2];
 
-/// Smallest and largest coordinates of vectors.
+/// Bounding box of points.
 pub(super) fn bounds(vectors: &[Vec3]) -> Bounds {
     let first = vectors.first().copied().unwrap_or_default();
     vectors.iter().fold([first; 2], |[low, high], &vector| [low.min(vector), high.max(vector)])
 }
 
-/// A list of vectors in a view.
-pub(super) fn vectors(view: usize, offset: u64, count: usize, bounds: Option<Bounds>) -> Value {
+/// Accessor of vectors in a view.
+pub(super) fn vector_accessor(view: usize, offset: u64, count: usize, bounds: Option<Bounds>) -> Value {
     let mut accessor = json!({ "bufferView": view, "componentType": FLOAT, "count": count, "type": "VEC3" });
     if offset > 0 {
         accessor["byteOffset"] = offset.into();
@@ -176,23 +176,23 @@ pub(super) fn vectors(view: usize, offset: u64, count: usize, bounds: Option<Bou
     accessor
 }
 
-/// Writes the binary file: a header, the text, and `bytes` numbers by `fill`.
+/// Writes the binary container: header, JSON, and a buffer of `bytes` bytes by `fill`.
 pub(super) fn write_binary(
     writer: &mut dyn Write,
-    text: &str,
+    json: &str,
     bytes: u64,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let padding = text.len().next_multiple_of(4) - text.len();
-    let text_room = (text.len() + padding) as u64;
-    let total = 12 + 8 + text_room + if bytes > 0 { 8 + bytes } else { 0 };
+    let padding = json.len().next_multiple_of(4) - json.len();
+    let json_size = (json.len() + padding) as u64;
+    let total = 12 + 8 + json_size + if bytes > 0 { 8 + bytes } else { 0 };
     let total = u32::try_from(total).map_err(|_| io::Error::other("a binary glTF file holds no more than 4 GB"))?;
     writer.write_all(b"glTF")?;
-    for number in [2, total, text_room as u32] {
-        writer.write_all(&number.to_le_bytes())?;
+    for value in [2, total, json_size as u32] {
+        writer.write_all(&value.to_le_bytes())?;
     }
     writer.write_all(b"JSON")?;
-    writer.write_all(text.as_bytes())?;
+    writer.write_all(json.as_bytes())?;
     writer.write_all(&b"   "[..padding])?;
     if bytes > 0 {
         writer.write_all(&(bytes as u32).to_le_bytes())?;

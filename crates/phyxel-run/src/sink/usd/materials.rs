@@ -1,50 +1,64 @@
-//! Materials as `UsdPreviewSurface`, which every reader of the format knows.
+//! Materials as `UsdPreviewSurface`, which every USD reader supports.
 
+use super::crate_file::{Value, ValueRep, ValueType};
 use super::layer::{Layer, Prim, UNIFORM};
-use super::names::Names;
-use super::tables::{PathId, SpecKind};
-use super::value::{Kind, Rep, Value};
+use super::names::UniqueNames;
+use super::tables::{PathId, SpecType};
 use crate::error::FileError;
-use crate::sink::look::Look;
+use crate::sink::appearance::Appearance;
 use glam::Vec3;
 
-/// Writes a material for each look below `world` and tells their paths.
-pub(super) fn write_looks(layer: &mut Layer, world: &mut Prim, looks: &[&Look]) -> Result<Vec<PathId>, FileError> {
-    if looks.is_empty() {
+/// Writes a material for each appearance below `world`; returns their paths.
+pub(super) fn write_materials(
+    layer: &mut Layer,
+    world: &mut Prim,
+    appearances: &[&Appearance],
+) -> Result<Vec<PathId>, FileError> {
+    if appearances.is_empty() {
         return Ok(Vec::new());
     }
     let mut group = layer.prim(world, "Looks", "Scope");
-    let mut names = Names::new(&[]);
+    let mut names = UniqueNames::new(&[]);
     let mut paths = Vec::new();
-    for look in looks {
-        paths.push(write_look(layer, &mut group, &names.unique(&look.name), look)?);
+    for appearance in appearances {
+        paths.push(write_material(layer, &mut group, &names.unique(&appearance.name), appearance)?);
     }
-    layer.close(group, SpecKind::Prim)?;
+    layer.close(group, SpecType::Prim)?;
     Ok(paths)
 }
 
-fn write_look(layer: &mut Layer, group: &mut Prim, name: &str, look: &Look) -> Result<PathId, FileError> {
+fn write_material(
+    layer: &mut Layer,
+    group: &mut Prim,
+    name: &str,
+    appearance: &Appearance,
+) -> Result<PathId, FileError> {
     let mut material = layer.prim(group, name, "Material");
     let mut shader = layer.prim(&mut material, "Surface", "Shader");
-    let id = layer.tables.token("UsdPreviewSurface");
+    let id = layer.tables.token_value("UsdPreviewSurface");
     layer.attribute(&mut shader, "info:id", "token", &[UNIFORM, ("default", id)]);
-    let color = Vec3::from(look.linear_color());
-    let (color, _) = layer.file.put(&Value::Vector(color), None)?;
+    let color = Vec3::from(appearance.linear_color());
+    let (color, _) = layer.file.write_value(&Value::Vector(color), None)?;
     layer.attribute(&mut shader, "inputs:diffuseColor", "color3f", &[("default", color)]);
-    let numbers = [
-        ("inputs:roughness", look.finish.roughness()),
-        ("inputs:metallic", look.finish.metalness()),
-        ("inputs:opacity", 1.0 - look.transmission()),
-        ("inputs:ior", look.refraction()),
+    let inputs = [
+        ("inputs:roughness", appearance.finish.roughness()),
+        ("inputs:metallic", appearance.finish.metalness()),
+        ("inputs:opacity", 1.0 - appearance.transmission()),
+        ("inputs:ior", appearance.refractive_index()),
     ];
-    for (name, value) in numbers {
-        layer.attribute(&mut shader, name, "float", &[("default", Rep::here(Kind::Float, value.to_bits()))]);
+    for (name, value) in inputs {
+        layer.attribute(
+            &mut shader,
+            name,
+            "float",
+            &[("default", ValueRep::inlined(ValueType::Float, value.to_bits()))],
+        );
     }
     let output = layer.attribute(&mut shader, "outputs:surface", "token", &[]);
     let connection = layer.paths(&[output])?;
     layer.attribute(&mut material, "outputs:surface", "token", &[("connectionPaths", connection)]);
     let path = material.path;
-    layer.close(shader, SpecKind::Prim)?;
-    layer.close(material, SpecKind::Prim)?;
+    layer.close(shader, SpecType::Prim)?;
+    layer.close(material, SpecType::Prim)?;
     Ok(path)
 }

@@ -1,33 +1,34 @@
-//! Frames as one animated USD scene: a binary crate file, written while the frames come.
+//! Export as one animated USD scene: a binary crate file, written frame by frame.
 //!
-//! Values of a frame are appended to `scene.usdc` as it comes, and only where they stand is remembered. The tables that
-//! make sense of them are appended at the end. `scene.index` has a line per frame that says the same, so that a resumed
-//! run can cut both files after its checkpoint and go on to the same bytes.
+//! The values of a frame are appended to `scene.usdc`; only their offsets are kept in memory. The tables that refer to
+//! them are appended at the end. `scene.index` has the offsets too, in a line per frame, so that a resumed run can
+//! truncate both files after its checkpoint and continue to the same bytes.
 //!
-//! The format has no description but its first program; what is written is version 0.8.0, which all readers know.
+//! The format is specified by its reference implementation only (OpenUSD). Written is version 0.8.0, which all readers
+//! support.
 
-mod gather;
+mod compression;
+mod crate_file;
 mod index;
 mod layer;
 mod materials;
 mod names;
-mod pack;
+mod prims;
 mod stage;
 mod tables;
 mod track;
-mod value;
 
 use crate::error::{FileError, SinkError};
 use crate::sink::Sink;
-use crate::sink::sequence::ExportContext;
-use gather::gather;
+use crate::sink::export::ExportContext;
+use crate_file::{CrateFile, Value};
 use index::IndexFile;
 use phyxel::Frame;
+use prims::visit_prims;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use track::{FrameEntry, Place, Property, Tracks};
-use value::{Value, ValueFile};
+use track::{FrameEntry, PrimOwner, Property, Tracks};
 
 /// Writes `scene.usdc`.
 #[derive(Debug)]
@@ -38,14 +39,14 @@ pub struct UsdScene {
 }
 
 impl UsdScene {
-    /// Files go into `folder`, which must be there.
+    /// Writes into `folder`, which must exist.
     pub fn new(folder: impl Into<PathBuf>, context: ExportContext) -> Self {
         Self { folder: folder.into(), context, open: None }
     }
 }
 
 impl Sink for UsdScene {
-    fn frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
+    fn write_frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
         if self.open.is_none() {
             self.open = Some(OpenScene::before(&self.folder, frame.index)?);
         }
@@ -55,20 +56,20 @@ impl Sink for UsdScene {
         Ok(())
     }
 
-    fn secure(&mut self) -> Result<(), SinkError> {
+    fn sync(&mut self) -> Result<(), SinkError> {
         if let Some(open) = &mut self.open {
-            open.values.force()?;
-            open.index.force()?;
+            open.values.sync()?;
+            open.index.sync()?;
         }
         Ok(())
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
-        // Without a new frame, the tables of the old ones are still missing: they were cut off for going on.
-        if self.open.is_none() && index_of(&self.folder).exists() {
+        // Without a new frame, the tables of the old ones are still missing: they were removed on resume.
+        if self.open.is_none() && index_path(&self.folder).exists() {
             self.open = Some(OpenScene::before(&self.folder, u32::MAX)?);
         }
-        self.secure()?;
+        self.sync()?;
         if let Some(open) = &mut self.open {
             stage::write_stage(&mut open.values, &open.tracks, &self.context)?;
         }
@@ -76,9 +77,9 @@ impl Sink for UsdScene {
     }
 }
 
-/// Removes what is of the frames from `first` on.
-pub(crate) fn remove_from(folder: &Path, first: u32) -> Result<(), FileError> {
-    let files = [scene_of(folder), index_of(folder)];
+/// Removes the values of frame `first` and later ones.
+pub(crate) fn remove_frames_from(folder: &Path, first: u32) -> Result<(), FileError> {
+    let files = [scene_path(folder), index_path(folder)];
     if first > 0 && files.iter().all(|file| file.exists()) {
         return OpenScene::before(folder, first).map(|_| ());
     }
@@ -93,78 +94,81 @@ pub(crate) fn remove_from(folder: &Path, first: u32) -> Result<(), FileError> {
     Ok(())
 }
 
-fn scene_of(folder: &Path) -> PathBuf {
+fn scene_path(folder: &Path) -> PathBuf {
     folder.join("scene.usdc")
 }
 
-fn index_of(folder: &Path) -> PathBuf {
+fn index_path(folder: &Path) -> PathBuf {
     folder.join("scene.index")
 }
 
-/// The files of a scene, ready for the next frame.
+/// Files of a scene, open for the next frame.
 #[derive(Debug)]
 struct OpenScene {
-    values: ValueFile,
+    values: CrateFile,
     index: IndexFile,
     tracks: Tracks,
-    /// Prims of the frame before.
-    there: Vec<u32>,
+    /// Prims of the previous frame.
+    present: Vec<u32>,
 }
 
 impl OpenScene {
-    /// Goes on after the last frame before `first`; begins a scene if there is none.
+    /// Opens a scene after its last frame before `first`; creates it if missing.
     fn before(folder: &Path, first: u32) -> Result<Self, FileError> {
-        let scene = scene_of(folder);
+        let scene = scene_path(folder);
         let length = fs::metadata(&scene).map_or(0, |metadata| metadata.len());
-        let (index, kept) = IndexFile::open(&index_of(folder), |entry| entry.frame < first && entry.end <= length)?;
-        let values = ValueFile::open(&scene, kept.end)?;
-        let tracks = kept.tracks;
+        let (index, content) =
+            IndexFile::open(&index_path(folder), |entry| entry.frame < first && entry.end <= length)?;
+        let values = CrateFile::open(&scene, content.end)?;
+        let tracks = content.tracks;
         let last = (tracks.frames.len() as u32).wrapping_sub(1);
-        let there = (0..tracks.tracks.len() as u32).filter(|&i| tracks.tracks[i as usize].is_there(last)).collect();
-        Ok(Self { values, index, tracks, there })
+        let present = (0..tracks.tracks.len() as u32).filter(|&i| tracks.tracks[i as usize].is_present(last)).collect();
+        Ok(Self { values, index, tracks, present })
     }
 
     fn add(&mut self, frame: &Frame) -> Result<(), FileError> {
         let mut entry = FrameEntry { frame: frame.index, ..FrameEntry::default() };
-        let mut there = Vec::new();
+        let mut present = Vec::new();
         let (tracks, values) = (&self.tracks, &mut self.values);
-        gather(frame, &mut |prim, give| {
-            let known = tracks.find(prim.place, prim.form, &prim.name);
-            let number = known.unwrap_or((tracks.tracks.len() + entry.prims.len()) as u32);
-            there.push(number);
-            give(&mut |property, value| put(tracks, values, &mut entry, (number, prim.place), property, &value))?;
+        visit_prims(frame, &mut |prim, write_values| {
+            let known = tracks.find(prim.owner, prim.prim_type, &prim.name);
+            let index = known.unwrap_or((tracks.tracks.len() + entry.prims.len()) as u32);
+            present.push(index);
+            write_values(&mut |property, value| {
+                write_value(tracks, values, &mut entry, (index, prim.owner), property, &value)
+            })?;
             if known.is_none() {
                 entry.prims.push(prim);
             }
             Ok(())
         })?;
-        entry.came = there.iter().copied().filter(|number| !self.there.contains(number)).collect();
-        entry.went = self.there.iter().copied().filter(|number| !there.contains(number)).collect();
-        entry.end = self.values.at();
+        entry.appeared = present.iter().copied().filter(|index| !self.present.contains(index)).collect();
+        entry.disappeared = self.present.iter().copied().filter(|index| !present.contains(index)).collect();
+        entry.end = self.values.length();
         self.index.add(&entry)?;
         self.tracks.add(&entry);
-        self.there = there;
+        self.present = present;
         Ok(())
     }
 }
 
-/// Writes a value if it is not the one before.
-fn put(
+/// Writes a value unless it equals the previous one.
+fn write_value(
     tracks: &Tracks,
-    file: &mut ValueFile,
+    file: &mut CrateFile,
     entry: &mut FrameEntry,
-    (number, place): (u32, Place),
+    (index, owner): (u32, PrimOwner),
     property: Property,
     value: &Value,
 ) -> Result<(), FileError> {
-    let before = tracks.tracks.get(number as usize).and_then(|track| track.latest(property));
-    // Obstacles move, but keep their form.
-    if place == Place::Obstacle && property != Property::Transform && before.is_some() {
+    let previous = tracks.tracks.get(index as usize).and_then(|track| track.latest(property));
+    // Obstacles move rigidly.
+    if owner == PrimOwner::Obstacle && property != Property::Transform && previous.is_some() {
         return Ok(());
     }
-    let (rep, hash) = file.put(value, before)?;
-    if before != Some((rep, hash)) {
-        entry.values.push((number, property, rep, hash));
+    let (rep, hash) = file.write_value(value, previous)?;
+    if previous != Some((rep, hash)) {
+        entry.values.push((index, property, rep, hash));
     }
     Ok(())
 }

@@ -1,51 +1,51 @@
-//! Names that the format allows, and what its properties are called.
+//! Valid and unique prim names, and the schemas of properties.
 
-use super::track::{Form, Property};
-use super::value::Kind;
+use super::crate_file::ValueType;
+use super::track::{PrimType, Property};
 use std::collections::HashSet;
 
-/// Names that were given out below one prim.
+/// Unique names below one prim.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct UniqueNames {
     taken: HashSet<String>,
 }
 
-impl Names {
-    /// With names that are taken already.
+impl UniqueNames {
+    /// Starts with reserved names.
     pub fn new(taken: &[&str]) -> Self {
         Self { taken: taken.iter().map(|name| (*name).to_string()).collect() }
     }
 
-    /// A name of letters, digits and `_` that no other has.
+    /// Makes a name unique and valid: letters, digits and `_`.
     pub fn unique(&mut self, name: &str) -> String {
-        let mut plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        if plain.is_empty() || plain.starts_with(|c: char| c.is_ascii_digit()) {
-            plain.insert(0, '_');
+        let mut valid: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        if valid.is_empty() || valid.starts_with(|c: char| c.is_ascii_digit()) {
+            valid.insert(0, '_');
         }
-        let numbered = (2..).map(|number| format!("{plain}_{number}"));
-        let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !self.taken.contains(name));
-        let free = free.unwrap_or(plain);
-        self.taken.insert(free.clone());
-        free
+        let numbered_names = (2..).map(|number| format!("{valid}_{number}"));
+        let unused = std::iter::once(valid.clone()).chain(numbered_names).find(|name| !self.taken.contains(name));
+        let unused = unused.unwrap_or(valid);
+        self.taken.insert(unused.clone());
+        unused
     }
 }
 
-/// What the format calls a property.
+/// Schema of a property.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Description {
+pub(super) struct PropertySchema {
     pub name: &'static str,
-    pub kind: &'static str,
-    /// How values belong to points, where that has to be said.
+    pub type_name: &'static str,
+    /// Interpolation, for primvars and normals.
     pub interpolation: Option<&'static str>,
-    /// For lists with a value per point or triangle, what they are lists of: they are empty where there is nothing.
-    pub nothing: Option<Kind>,
+    /// Element type of an array with a value per point or face, which is empty while the prim is absent.
+    pub array_type: Option<ValueType>,
 }
 
 impl Property {
-    /// What the format calls it.
-    pub fn describe(self) -> Description {
+    /// Returns the schema.
+    pub fn schema(self) -> PropertySchema {
         let vertex = Some("vertex");
-        let (name, kind, interpolation) = match self {
+        let (name, type_name, interpolation) = match self {
             Self::Extent => ("extent", "float3[]", None),
             Self::FaceVertexCounts => ("faceVertexCounts", "int[]", None),
             Self::FaceVertexIndices => ("faceVertexIndices", "int[]", None),
@@ -62,19 +62,19 @@ impl Property {
             Self::Height => ("height", "double", None),
             Self::Transform => ("xformOp:transform", "matrix4d", None),
         };
-        let nothing = match self {
-            Self::FaceVertexCounts | Self::FaceVertexIndices => Some(Kind::Int),
-            Self::Points | Self::Normals | Self::CornerNormals | Self::Velocities => Some(Kind::Vector),
-            Self::Widths | Self::Temperature | Self::Strain => Some(Kind::Float),
+        let array_type = match self {
+            Self::FaceVertexCounts | Self::FaceVertexIndices => Some(ValueType::Int),
+            Self::Points | Self::Normals | Self::CornerNormals | Self::Velocities => Some(ValueType::Vector),
+            Self::Widths | Self::Temperature | Self::Strain => Some(ValueType::Float),
             _ => None,
         };
-        Description { name, kind, interpolation, nothing }
+        PropertySchema { name, type_name, interpolation, array_type }
     }
 }
 
-impl Form {
-    /// The type of its prim.
-    pub fn kind(self) -> &'static str {
+impl PrimType {
+    /// Name of the prim type.
+    pub fn type_name(self) -> &'static str {
         match self {
             Self::Mesh => "Mesh",
             Self::Points => "Points",
@@ -92,8 +92,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_become_allowed_and_stay_different() {
-        let mut names = Names::new(&["Looks"]);
+    fn names_become_valid_and_stay_distinct() {
+        let mut names = UniqueNames::new(&["Looks"]);
         let given = ["soft cube", "soft-cube", "7up", "Looks", "", "käse"].map(|name| names.unique(name));
         assert_eq!(given, ["soft_cube", "soft_cube_2", "_7up", "Looks_2", "_", "k_se"]);
     }

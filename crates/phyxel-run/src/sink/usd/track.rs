@@ -1,21 +1,21 @@
-//! What is remembered of the frames that were written: which prims there are, when they are there, and where their
-//! values stand. A line of text per frame beside the scene keeps the same for a run that goes on later.
+//! Tracks of prims over the written frames: visibility and value representations. The index file stores the same for a
+//! resumed run.
 
-use super::value::Rep;
-use crate::sink::look::Look;
+use super::crate_file::ValueRep;
+use crate::sink::appearance::Appearance;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-/// What a prim belongs to.
+/// Owner of a prim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) enum Place {
+pub(super) enum PrimOwner {
     Body,
     Obstacle,
 }
 
-/// What kind of prim shows it.
+/// Type of a prim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) enum Form {
+pub(super) enum PrimType {
     Mesh,
     Points,
     Cube,
@@ -25,7 +25,7 @@ pub(super) enum Form {
     Cone,
 }
 
-/// A property of a prim that frames give values to.
+/// Animated property of a prim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Property {
     Extent,
@@ -33,7 +33,7 @@ pub(super) enum Property {
     FaceVertexIndices,
     Points,
     Normals,
-    /// At the corners of triangles, where edges are sharp.
+    /// Normals at the corners of triangles, for sharp edges.
     CornerNormals,
     Velocities,
     Widths,
@@ -46,105 +46,106 @@ pub(super) enum Property {
     Transform,
 }
 
-/// A prim, as its first frame made it.
+/// Prim, as created by its first frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct NewPrim {
-    pub place: Place,
+    pub owner: PrimOwner,
     pub name: String,
-    pub form: Form,
-    pub look: Look,
-    /// Whether it is seen from both sides.
+    pub prim_type: PrimType,
+    pub appearance: Appearance,
+    /// True if visible from both sides.
     pub double_sided: bool,
 }
 
-/// What one frame added.
+/// Additions of one frame.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct FrameEntry {
     pub frame: u32,
-    /// Bytes of the scene up to its last value.
+    /// Length of the scene up to its last value, bytes.
     pub end: u64,
-    /// Prims that were not there in any frame before; numbers go on.
+    /// Prims that no earlier frame had; indices continue.
     pub prims: Vec<NewPrim>,
-    /// Prims that came, by number.
-    pub came: Vec<u32>,
-    /// Prims that went, by number.
-    pub went: Vec<u32>,
-    /// Values that differ from those before, with a hash of their content.
-    pub values: Vec<(u32, Property, Rep, u64)>,
+    /// Indices of prims that appeared.
+    pub appeared: Vec<u32>,
+    /// Indices of prims that disappeared.
+    pub disappeared: Vec<u32>,
+    /// Values that differ from the previous ones, with a hash of their content.
+    pub values: Vec<(u32, Property, ValueRep, u64)>,
 }
 
-/// A prim over all frames.
+/// Prim over all frames.
 #[derive(Clone, Debug)]
 pub(super) struct Track {
     pub prim: NewPrim,
-    /// Frames, counted from the first of the file, at which it came and went, in turn.
-    changes: Vec<u32>,
-    /// From which frame on which value holds.
-    pub values: BTreeMap<Property, Vec<(u32, Rep)>>,
-    latest: BTreeMap<Property, (Rep, u64)>,
+    /// Frames (by index in the file) at which it appeared and disappeared, alternately.
+    visibility_changes: Vec<u32>,
+    /// Values, with the frame from which they apply.
+    pub values: BTreeMap<Property, Vec<(u32, ValueRep)>>,
+    latest: BTreeMap<Property, (ValueRep, u64)>,
 }
 
 impl Track {
-    /// Whether it is there at a frame, counted from the first of the file.
-    pub fn is_there(&self, at: u32) -> bool {
-        self.changes.partition_point(|&change| change <= at) % 2 == 1
+    /// Returns true if it is present in a frame, by index in the file.
+    pub fn is_present(&self, index: u32) -> bool {
+        self.visibility_changes.partition_point(|&change| change <= index) % 2 == 1
     }
 
-    /// Whether it came with the first frame and never went.
-    pub fn is_always_there(&self) -> bool {
-        self.changes == [0]
+    /// Returns true if it is present in all frames.
+    pub fn is_always_present(&self) -> bool {
+        self.visibility_changes == [0]
     }
 
-    /// Frames at which it comes or goes.
-    pub fn changes(&self) -> &[u32] {
-        &self.changes
+    /// Frames at which it appears or disappears.
+    pub fn visibility_changes(&self) -> &[u32] {
+        &self.visibility_changes
     }
 
-    /// The latest value of a property and its hash.
-    pub fn latest(&self, property: Property) -> Option<(Rep, u64)> {
+    /// Latest value of a property and its hash.
+    pub fn latest(&self, property: Property) -> Option<(ValueRep, u64)> {
         self.latest.get(&property).copied()
     }
 }
 
-/// All prims over all frames.
+/// Tracks of all prims.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tracks {
     /// Numbers of the frames.
     pub frames: Vec<u32>,
     pub tracks: Vec<Track>,
-    by_name: HashMap<(Place, Form, String), u32>,
+    by_name: HashMap<(PrimOwner, PrimType, String), u32>,
 }
 
 impl Tracks {
-    /// Number of a prim, if a frame before had it.
-    pub fn find(&self, place: Place, form: Form, name: &str) -> Option<u32> {
-        self.by_name.get(&(place, form, name.to_string())).copied()
+    /// Index of a prim, if an earlier frame had it.
+    pub fn find(&self, owner: PrimOwner, prim_type: PrimType, name: &str) -> Option<u32> {
+        self.by_name.get(&(owner, prim_type, name.to_string())).copied()
     }
 
     /// Adds a frame.
     pub fn add(&mut self, entry: &FrameEntry) {
-        let at = self.frames.len() as u32;
+        let frame = self.frames.len() as u32;
         self.frames.push(entry.frame);
         for prim in &entry.prims {
-            self.by_name.insert((prim.place, prim.form, prim.name.clone()), self.tracks.len() as u32);
+            self.by_name.insert((prim.owner, prim.prim_type, prim.name.clone()), self.tracks.len() as u32);
             let (values, latest) = Default::default();
-            self.tracks.push(Track { prim: prim.clone(), changes: Vec::new(), values, latest });
+            self.tracks.push(Track { prim: prim.clone(), visibility_changes: Vec::new(), values, latest });
         }
-        for &number in entry.came.iter().chain(&entry.went) {
-            self.tracks[number as usize].changes.push(at);
+        for &index in entry.appeared.iter().chain(&entry.disappeared) {
+            self.tracks[index as usize].visibility_changes.push(frame);
         }
-        for &(number, property, rep, hash) in &entry.values {
-            let track = &mut self.tracks[number as usize];
-            track.values.entry(property).or_default().push((at, rep));
+        for &(index, property, rep, hash) in &entry.values {
+            let track = &mut self.tracks[index as usize];
+            track.values.entry(property).or_default().push((frame, rep));
             track.latest.insert(property, (rep, hash));
         }
     }
 
-    /// Whether an entry can follow: a later frame, and no number of a prim that is not there.
-    pub fn can_add(&self, entry: &FrameEntry) -> bool {
+    /// Returns true if an entry is valid: a later frame, and no unknown prims.
+    pub fn can_follow(&self, entry: &FrameEntry) -> bool {
         let count = (self.tracks.len() + entry.prims.len()) as u32;
-        let mut numbers = entry.came.iter().chain(&entry.went).chain(entry.values.iter().map(|value| &value.0));
-        self.frames.last().is_none_or(|&last| last < entry.frame) && numbers.all(|&number| number < count)
+        let mut indices =
+            entry.appeared.iter().chain(&entry.disappeared).chain(entry.values.iter().map(|value| &value.0));
+        self.frames.last().is_none_or(|&last| last < entry.frame) && indices.all(|&index| index < count)
     }
 }
 
@@ -158,29 +159,29 @@ mod tests {
     }
 
     #[test]
-    fn a_track_knows_when_it_is_there() {
+    fn a_track_has_the_visibility_of_its_prim() {
         let prim = NewPrim {
-            place: Place::Body,
+            owner: PrimOwner::Body,
             name: "drop".into(),
-            form: Form::Points,
-            look: Look::new("water", [0.1; 3], Finish::Clear),
+            prim_type: PrimType::Points,
+            appearance: Appearance::new("water", [0.1; 3], Finish::Clear),
             double_sided: false,
         };
         let mut tracks = Tracks::default();
         tracks.add(&entry(5));
-        tracks.add(&FrameEntry { prims: vec![prim], came: vec![0], ..entry(6) });
+        tracks.add(&FrameEntry { prims: vec![prim], appeared: vec![0], ..entry(6) });
         tracks.add(&entry(7));
-        tracks.add(&FrameEntry { went: vec![0], ..entry(8) });
-        assert_eq!([0, 1, 2, 3].map(|at| tracks.tracks[0].is_there(at)), [false, true, true, false]);
-        assert_eq!(tracks.find(Place::Body, Form::Points, "drop"), Some(0));
-        assert_eq!(tracks.find(Place::Body, Form::Mesh, "drop"), None);
+        tracks.add(&FrameEntry { disappeared: vec![0], ..entry(8) });
+        assert_eq!([0, 1, 2, 3].map(|index| tracks.tracks[0].is_present(index)), [false, true, true, false]);
+        assert_eq!(tracks.find(PrimOwner::Body, PrimType::Points, "drop"), Some(0));
+        assert_eq!(tracks.find(PrimOwner::Body, PrimType::Mesh, "drop"), None);
     }
 
     #[test]
-    fn an_entry_that_cannot_follow_is_told() {
+    fn an_invalid_entry_is_detected() {
         let mut tracks = Tracks::default();
         tracks.add(&entry(5));
-        assert!(tracks.can_add(&entry(6)) && !tracks.can_add(&entry(5)));
-        assert!(!tracks.can_add(&FrameEntry { came: vec![0], ..entry(6) }));
+        assert!(tracks.can_follow(&entry(6)) && !tracks.can_follow(&entry(5)));
+        assert!(!tracks.can_follow(&FrameEntry { appeared: vec![0], ..entry(6) }));
     }
 }

@@ -1,73 +1,83 @@
-//! VTK's XML files of points and polygons, numbers as raw bytes after the text.
+//! VTK poly data: XML with raw appended arrays.
 
 use glam::Vec3;
 use std::io::{self, Write};
 
-/// An array of numbers, laid out as they stand in the file.
+/// Array of numbers, encoded as in the file.
 #[derive(Clone, Debug)]
-pub(super) struct Array {
+pub(super) struct DataArray {
     name: &'static str,
-    kind: &'static str,
+    value_type: &'static str,
     components: usize,
     bytes: Vec<u8>,
 }
 
-impl Array {
-    /// Vectors of three.
+impl DataArray {
+    /// Array of vectors.
     pub fn vectors(name: &'static str, values: impl Iterator<Item = Vec3>) -> Self {
         Self {
             name,
-            kind: "Float32",
+            value_type: "Float32",
             components: 3,
-            bytes: lay_out(values.flat_map(|v| v.to_array()).map(f32::to_le_bytes)),
+            bytes: to_bytes(values.flat_map(|v| v.to_array()).map(f32::to_le_bytes)),
         }
     }
 
-    /// Numbers.
+    /// Array of floats.
     pub fn floats(name: &'static str, values: impl Iterator<Item = f32>) -> Self {
-        Self { name, kind: "Float32", components: 1, bytes: lay_out(values.map(f32::to_le_bytes)) }
+        Self { name, value_type: "Float32", components: 1, bytes: to_bytes(values.map(f32::to_le_bytes)) }
     }
 
-    /// Small whole numbers.
-    pub fn small(name: &'static str, values: impl Iterator<Item = u8>) -> Self {
-        Self { name, kind: "UInt8", components: 1, bytes: values.collect() }
+    /// Array of bytes.
+    pub fn bytes(name: &'static str, values: impl Iterator<Item = u8>) -> Self {
+        Self { name, value_type: "UInt8", components: 1, bytes: values.collect() }
     }
 
-    /// Whole numbers.
+    /// Array of 32-bit integers.
     pub fn integers(name: &'static str, values: impl Iterator<Item = usize>) -> Self {
-        Self { name, kind: "Int32", components: 1, bytes: lay_out(values.map(|value| (value as i32).to_le_bytes())) }
+        Self {
+            name,
+            value_type: "Int32",
+            components: 1,
+            bytes: to_bytes(values.map(|value| (value as i32).to_le_bytes())),
+        }
     }
 
-    /// Numbers of points.
+    /// Array of 64-bit point indices.
     fn indices(name: &'static str, values: impl Iterator<Item = usize>) -> Self {
-        Self { name, kind: "Int64", components: 1, bytes: lay_out(values.map(|value| (value as i64).to_le_bytes())) }
+        Self {
+            name,
+            value_type: "Int64",
+            components: 1,
+            bytes: to_bytes(values.map(|value| (value as i64).to_le_bytes())),
+        }
     }
 
-    /// Bytes of the numbers and of their length before them.
-    fn room(&self) -> u64 {
+    /// Size in the appended data: length prefix and values, bytes.
+    fn appended_size(&self) -> u64 {
         8 + self.bytes.len() as u64
     }
 }
 
-fn lay_out<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
+fn to_bytes<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(N * values.size_hint().0);
     values.for_each(|value| bytes.extend_from_slice(&value));
     bytes
 }
 
-/// A set of points with values, the triangles between them, and which of them stand alone.
+/// Points with data, vertices (cells of one point) and triangles.
 #[derive(Debug)]
 pub(super) struct PolyData<'a> {
-    /// s.
+    /// Simulated time, s.
     pub time: f64,
-    /// Names of the bodies, by their numbers.
-    pub names: Vec<&'a str>,
+    /// Names of the bodies, by index.
+    pub body_names: Vec<&'a str>,
     /// Number of points.
     pub count: usize,
-    pub points: Array,
-    pub values: Vec<Array>,
-    /// Numbers of the points that are things of their own.
-    pub alone: Vec<usize>,
+    pub points: DataArray,
+    pub point_data: Vec<DataArray>,
+    /// Indices of the points that are vertices.
+    pub vertices: Vec<usize>,
     pub triangles: Vec<[usize; 3]>,
 }
 
@@ -77,16 +87,19 @@ impl PolyData<'_> {
         writer.write_all(b"<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\"")?;
         writer.write_all(b" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n")?;
         self.write_fields(writer)?;
-        let (count, alone, polygons) = (self.count, self.alone.len(), self.triangles.len());
-        writeln!(writer, "<Piece NumberOfPoints=\"{count}\" NumberOfVerts=\"{alone}\" NumberOfPolys=\"{polygons}\">")?;
-        let (points, single, triangles) =
-            ([self.points.clone()], cells(&self.alone, 1), cells(self.triangles.as_flattened(), 3));
-        let mut sections = vec![("PointData", &self.values[..]), ("Points", &points)];
-        if alone > 0 {
-            sections.push(("Verts", &single));
+        let (count, vertices, polygons) = (self.count, self.vertices.len(), self.triangles.len());
+        writeln!(
+            writer,
+            "<Piece NumberOfPoints=\"{count}\" NumberOfVerts=\"{vertices}\" NumberOfPolys=\"{polygons}\">"
+        )?;
+        let (points, vertex_cells, triangle_cells) =
+            ([self.points.clone()], cells(&self.vertices, 1), cells(self.triangles.as_flattened(), 3));
+        let mut sections = vec![("PointData", &self.point_data[..]), ("Points", &points)];
+        if vertices > 0 {
+            sections.push(("Verts", &vertex_cells));
         }
         if polygons > 0 {
-            sections.push(("Polys", &triangles));
+            sections.push(("Polys", &triangle_cells));
         }
         let mut offset = 0;
         for &(name, arrays) in &sections {
@@ -100,34 +113,34 @@ impl PolyData<'_> {
         writer.write_all(b"\n</AppendedData>\n</VTKFile>\n")
     }
 
-    /// Time and names. Texts are written as the numbers of their bytes, each ended by a zero.
+    /// Writes field data: time and names. Strings are encoded as decimal bytes, terminated by 0.
     fn write_fields(&self, writer: &mut dyn Write) -> io::Result<()> {
         let time = "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">";
         writeln!(writer, "<FieldData>\n{time}{}</DataArray>", self.time)?;
-        let count = self.names.len();
+        let count = self.body_names.len();
         write!(writer, "<Array type=\"String\" Name=\"bodies\" NumberOfTuples=\"{count}\" format=\"ascii\">")?;
-        for byte in self.names.iter().flat_map(|name| name.bytes().chain([0])) {
+        for byte in self.body_names.iter().flat_map(|name| name.bytes().chain([0])) {
             write!(writer, "{byte} ")?;
         }
         writer.write_all(b"</Array>\n</FieldData>\n")
     }
 }
 
-/// Points of cells that have `corners` each, one after the other, and where those of each cell end.
-fn cells(points: &[usize], corners: usize) -> [Array; 2] {
+/// Connectivity and offsets of cells with `corners` points each.
+fn cells(points: &[usize], corners: usize) -> [DataArray; 2] {
     [
-        Array::indices("connectivity", points.iter().copied()),
-        Array::indices("offsets", (1..=points.len() / corners).map(|cell| corners * cell)),
+        DataArray::indices("connectivity", points.iter().copied()),
+        DataArray::indices("offsets", (1..=points.len() / corners).map(|cell| corners * cell)),
     ]
 }
 
-fn write_section(writer: &mut dyn Write, name: &str, arrays: &[Array], offset: &mut u64) -> io::Result<()> {
+fn write_section(writer: &mut dyn Write, name: &str, arrays: &[DataArray], offset: &mut u64) -> io::Result<()> {
     writeln!(writer, "<{name}>")?;
     for array in arrays {
-        let Array { name, kind, components, .. } = array;
-        write!(writer, "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" ")?;
+        let DataArray { name, value_type, components, .. } = array;
+        write!(writer, "<DataArray type=\"{value_type}\" Name=\"{name}\" NumberOfComponents=\"{components}\" ")?;
         writeln!(writer, "format=\"appended\" offset=\"{offset}\"/>")?;
-        *offset += array.room();
+        *offset += array.appended_size();
     }
     writeln!(writer, "</{name}>")
 }

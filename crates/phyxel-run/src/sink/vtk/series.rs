@@ -1,29 +1,29 @@
-//! The list of a series of VTK files and their times, which ParaView opens as one thing.
+//! ParaView data collection (`.pvd`): numbered VTK files and their times.
 
-use crate::durable::replace_file;
+use crate::atomic_file::replace_file;
 use crate::error::FileError;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A list of numbered files with their times.
+/// Collection of numbered files with their times.
 #[derive(Debug)]
 pub(super) struct Series {
     path: PathBuf,
     prefix: &'static str,
-    /// Number and time, as it is written.
+    /// Number, and time as written.
     frames: Vec<(u32, String)>,
     is_changed: bool,
 }
 
 impl Series {
-    /// The list of the files that begin with `prefix`, as far as it was written and the frames are before `first`.
+    /// Reads the entries before frame `first` of the collection of files with a prefix, if it exists.
     pub fn open(folder: &Path, prefix: &'static str, first: u32) -> Self {
         let path = folder.join(format!("{prefix}.pvd"));
         let text = fs::read_to_string(&path).unwrap_or_default();
-        let read: Vec<_> = text.lines().filter_map(|line| read_line(line, prefix)).collect();
-        let count = read.len();
-        let frames: Vec<_> = read.into_iter().filter(|(frame, _)| *frame < first).collect();
+        let entries: Vec<_> = text.lines().filter_map(|line| parse_line(line, prefix)).collect();
+        let count = entries.len();
+        let frames: Vec<_> = entries.into_iter().filter(|(frame, _)| *frame < first).collect();
         Self { is_changed: frames.len() != count, path, prefix, frames }
     }
 
@@ -33,7 +33,7 @@ impl Series {
         self.is_changed = true;
     }
 
-    /// Writes the list if there is something new in it; one without frames is removed.
+    /// Writes the collection if it has changed; one without frames is removed.
     pub fn write(&mut self) -> Result<(), FileError> {
         if !self.is_changed {
             return Ok(());
@@ -41,13 +41,13 @@ impl Series {
         if self.frames.is_empty() {
             fs::remove_file(&self.path).map_err(|source| FileError::new("remove", &self.path, source))?;
         } else {
-            replace_file(&self.path, |writer| self.write_list(writer))?;
+            replace_file(&self.path, |writer| self.write_entries(writer))?;
         }
         self.is_changed = false;
         Ok(())
     }
 
-    fn write_list(&self, writer: &mut dyn Write) -> io::Result<()> {
+    fn write_entries(&self, writer: &mut dyn Write) -> io::Result<()> {
         writer.write_all(b"<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\"")?;
         writer.write_all(b" byte_order=\"LittleEndian\">\n<Collection>\n")?;
         for (frame, time) in &self.frames {
@@ -58,7 +58,7 @@ impl Series {
     }
 }
 
-fn read_line(line: &str, prefix: &str) -> Option<(u32, String)> {
+fn parse_line(line: &str, prefix: &str) -> Option<(u32, String)> {
     let value = |key: &str| line.split_once(key)?.1.split('"').next();
     let number = value("file=\"")?.strip_prefix(prefix)?.strip_prefix('_')?.strip_suffix(".vtp")?;
     Some((number.parse().ok()?, value("timestep=\"")?.to_string()))
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_cut_and_goes_on_to_the_same_text() {
+    fn a_truncated_collection_continues_to_the_same_text() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("skin.pvd");
         let mut whole = Series::open(folder.path(), "skin", 0);

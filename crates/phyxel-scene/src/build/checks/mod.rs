@@ -4,11 +4,12 @@ mod inside;
 mod overlap;
 
 use super::body::BodyTemplate;
-use crate::scene::{Action, BodyDescription, Event, ModelName, Scene};
+use crate::scene::{Action, BodyDescription, Event, Scene};
 use inside::find_bodies_in_obstacles;
 use overlap::find_overlapping_bodies;
 use phyxel::World;
 use phyxel::material::Material;
+use phyxel::model::ModelKind;
 use phyxel::model::mass_spring::POISSON_RATIO;
 
 /// Largest number of warnings of one kind.
@@ -48,7 +49,7 @@ fn poisson_ratio_warning(scene: &Scene, body: &BodyDescription) -> Option<String
     let material = scene.materials.iter().find(|material| material.name == body.material)?;
     let requested = material.poisson_ratio;
     let is_requested = requested != Material::default().poisson_ratio && requested != POISSON_RATIO;
-    (body.model.name() == ModelName::MassSpring && is_requested).then(|| {
+    (body.model.kind() == ModelKind::MassSpring && is_requested).then(|| {
         format!(
             "body \"{}\": a lattice of springs has Poisson's ratio {POISSON_RATIO}, whatever its material \"{}\" says \
              ({requested})",

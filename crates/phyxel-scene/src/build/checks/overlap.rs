@@ -1,10 +1,10 @@
 //! Bodies that overlap at the start.
 
-use crate::shape::Bounds;
-use glam::{IVec3, Vec3};
+use crate::hash_grid::HashGrid;
 use phyxel::World;
 use phyxel::parallel;
-use std::collections::{BTreeMap, HashMap};
+use phyxel_laws::geometry::Aabb;
+use std::collections::BTreeMap;
 
 /// Fraction of the sum of their radii below which two particles overlap.
 const OVERLAP_RATIO: f32 = 0.5;
@@ -25,12 +25,12 @@ pub(super) fn find_overlapping_bodies(world: &World) -> Vec<String> {
 }
 
 /// Bounding box of each body, expanded by its radii; `None` without particles.
-fn bounds_of_bodies(world: &World) -> Vec<Option<Bounds>> {
+fn bounds_of_bodies(world: &World) -> Vec<Option<Aabb>> {
     let particles = world.particles();
     let bounds = |range: std::ops::Range<usize>| {
         let radius = particles.radius[range.clone()].iter().copied().fold(0.0, f32::max);
-        Bounds::of_points(particles.position[range].iter().copied())
-            .map(|bounds| bounds.expanded(OVERLAP_RATIO * radius))
+        let bounds = Aabb::from_points(particles.position[range].iter().copied()).non_empty();
+        bounds.map(|bounds| bounds.inflated(OVERLAP_RATIO * radius))
     };
     world.bodies().iter().map(|body| bounds(body.range())).collect()
 }
@@ -41,7 +41,7 @@ fn particles_near_other_bodies(world: &World) -> Vec<u32> {
     let mut order: Vec<usize> = (0..bounds.len()).filter(|body| bounds[*body].is_some()).collect();
     let start = |body: usize| bounds[body].map_or(0.0, |bounds| bounds.min.x);
     order.sort_by(|a, b| start(*a).total_cmp(&start(*b)));
-    let mut neighbours: Vec<Vec<Bounds>> = vec![Vec::new(); bounds.len()];
+    let mut neighbours: Vec<Vec<Aabb>> = vec![Vec::new(); bounds.len()];
     for (rank, &a) in order.iter().enumerate() {
         let Some(own) = bounds[a] else { continue };
         for &b in order[rank + 1..].iter().take_while(|b| start(**b) <= own.max.x) {
@@ -53,11 +53,11 @@ fn particles_near_other_bodies(world: &World) -> Vec<u32> {
         }
     }
     let particles = world.particles();
-    let near = |index: usize, around: &[Bounds]| {
+    let near = |index: usize, around: &[Aabb]| {
         let radius = OVERLAP_RATIO * particles.radius[index];
         around.iter().any(|bounds| bounds.distance_squared(particles.position[index]) <= radius * radius)
     };
-    let of_body = |(body, around): (usize, &Vec<Bounds>)| {
+    let of_body = |(body, around): (usize, &Vec<Aabb>)| {
         let range = if around.is_empty() { 0..0 } else { world.bodies()[body].range() };
         range.filter(|index| near(*index, around)).map(|index| index as u32).collect::<Vec<u32>>()
     };
@@ -73,14 +73,12 @@ fn count_overlaps(world: &World, candidates: &[u32]) -> BTreeMap<(u32, u32), u32
     if cell <= 0.0 {
         return counts;
     }
-    let home_cell = |index: u32| cell_of(particles.position[index as usize], cell);
-    let mut cells: HashMap<IVec3, Vec<u32>> = HashMap::new();
-    candidates.iter().for_each(|index| cells.entry(home_cell(*index)).or_default().push(*index));
+    let mut grid = HashGrid::new(cell);
+    candidates.iter().for_each(|index| grid.insert(particles.position[*index as usize], *index));
     let touched = parallel::map(candidates.len(), 1024, |row| {
         let index = candidates[row];
         let body = |index: u32| particles.body[index as usize].0;
-        let around = (0..27).map(|n| home_cell(index).saturating_add(IVec3::new(n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1)));
-        let others = around.filter_map(|cell| cells.get(&cell)).flatten().copied();
+        let others = grid.around(particles.position[index as usize], cell).copied();
         let near = |other: &u32| {
             let cutoff = OVERLAP_RATIO * (radius(index) + radius(*other));
             let distance = particles.position[index as usize].distance_squared(particles.position[*other as usize]);
@@ -94,8 +92,4 @@ fn count_overlaps(world: &World, candidates: &[u32]) -> BTreeMap<(u32, u32), u32
     });
     touched.iter().flatten().for_each(|pair| *counts.entry(*pair).or_insert(0) += 1);
     counts
-}
-
-fn cell_of(position: Vec3, cell: f32) -> IVec3 {
-    (position / cell).floor().as_ivec3()
 }

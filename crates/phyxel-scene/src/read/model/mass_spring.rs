@@ -9,21 +9,19 @@ use phyxel::model::mass_spring::{Gas, MassSpringSettings, Molecules, Summation};
 pub(super) fn read_mass_spring(field: &Field) -> Option<ModelDescription> {
     let default = MassSpringSettings::default();
     let mut reader = field.table()?;
-    let cell = reader.field("cell").and_then(|field| read_cell(&field));
+    let cell = reader.read("cell", read_cell);
     let weights = reader.vector("weights", Quantity::positive("")).map(|weights| weights.to_array());
-    let diagonal = reader.number("diagonal_conductivity", Quantity::not_negative("W/(m K)"));
-    let refreeze = reader.flag("refreeze");
-    let molecules = reader.field("molecules").and_then(|field| read_molecules(&field));
-    let gas = reader.field("gas").and_then(|field| read_gas(&field));
-    reader.finish();
     let settings = MassSpringSettings {
         weights: weights.unwrap_or(default.weights),
-        diagonal_conductivity: diagonal.unwrap_or(default.diagonal_conductivity),
-        refreeze: refreeze.unwrap_or(default.refreeze),
-        molecules: molecules.unwrap_or(default.molecules),
-        gas: gas.unwrap_or(default.gas),
+        diagonal_conductivity: reader
+            .number("diagonal_conductivity", Quantity::not_negative("W/(m K)"))
+            .unwrap_or(default.diagonal_conductivity),
+        refreeze: reader.flag("refreeze").unwrap_or(default.refreeze),
+        molecules: reader.read("molecules", read_molecules).unwrap_or(default.molecules),
+        gas: reader.read("gas", read_gas).unwrap_or(default.gas),
         ..default
     };
+    reader.finish();
     Some(ModelDescription::MassSpring { cell, settings: Box::new(settings) })
 }
 
@@ -44,32 +42,22 @@ fn read_cell(field: &Field) -> Option<[f32; 3]> {
 fn read_molecules(field: &Field) -> Option<Molecules> {
     let default = Molecules::default();
     let mut reader = field.table()?;
-    let exponents = reader.field("exponents").and_then(|field| read_exponents(&field));
-    let softening = reader.number("softening", Quantity::not_negative("sizes"));
-    let collision = reader.number("collision", Quantity::not_negative(""));
-    let cutoff = reader.number("cutoff", Quantity::between(1.5, 8.0, "sizes"));
-    let summation = read_summation(&mut reader);
-    let strengths = read_strengths(&mut reader);
+    let molecules = Molecules {
+        exponents: reader.read("exponents", read_exponents).unwrap_or(default.exponents),
+        softening: reader.number("softening", Quantity::not_negative("sizes")).unwrap_or(default.softening),
+        collision: reader.number("collision", Quantity::not_negative("")).unwrap_or(default.collision),
+        cutoff: reader.number("cutoff", Quantity::between(1.5, 8.0, "sizes")).unwrap_or(default.cutoff),
+        summation: read_summation(&mut reader).unwrap_or(default.summation),
+        strengths: read_strengths(&mut reader),
+    };
     reader.finish();
-    Some(Molecules {
-        exponents: exponents.unwrap_or(default.exponents),
-        softening: softening.unwrap_or(default.softening),
-        collision: collision.unwrap_or(default.collision),
-        cutoff: cutoff.unwrap_or(default.cutoff),
-        summation: summation.unwrap_or(default.summation),
-        strengths,
-    })
+    Some(molecules)
 }
 
 /// Reads the exponents `[2, 4]` of attraction and repulsion; the latter must be the larger.
 fn read_exponents(field: &Field) -> Option<[f32; 2]> {
-    let items = field.items()?;
-    let [a, b] = &items[..] else {
-        field.reject(format!("is a list of {}, but must be [attraction, repulsion]", items.len()));
-        return None;
-    };
-    let quantity = Quantity::not_negative("");
-    let (a, b) = (a.number(quantity)? as f32, b.number(quantity)? as f32);
+    let [a, b] = field.array("[attraction, repulsion]")?.map(|item| item.number(Quantity::not_negative("")));
+    let (a, b) = (a? as f32, b? as f32);
     if a >= b || b > 32.0 {
         field.reject(format!("is [{a}, {b}], but the repulsion must have the larger one, 32 at most"));
         return None;
@@ -97,7 +85,7 @@ fn read_summation(reader: &mut TableReader) -> Option<Summation> {
         ("tree", Summation::Tree { opening_angle: opening_angle.unwrap_or(0.5) }),
         ("exact", Summation::Exact),
     ];
-    let summation = reader.field("summation").and_then(|field| field.choice("summation", &kinds));
+    let summation = reader.read("summation", |field| field.choice("summation", &kinds));
     if opening_angle.is_some() && !matches!(summation, Some(Summation::Tree { .. })) {
         reader.reject("has \"opening_angle\", which only summation = \"tree\" uses");
     }
@@ -107,13 +95,11 @@ fn read_summation(reader: &mut TableReader) -> Option<Summation> {
 fn read_gas(field: &Field) -> Option<Gas> {
     let default = Gas::default();
     let mut reader = field.table()?;
-    let repulsion = reader.number("repulsion", Quantity::positive(""));
-    let lift = reader.number("lift", Quantity::any("weights"));
-    let drag = reader.number("drag", Quantity::not_negative("1/s"));
+    let gas = Gas {
+        repulsion: reader.number("repulsion", Quantity::positive("")).unwrap_or(default.repulsion),
+        lift: reader.number("lift", Quantity::any("weights")).unwrap_or(default.lift),
+        drag: reader.number("drag", Quantity::not_negative("1/s")).unwrap_or(default.drag),
+    };
     reader.finish();
-    Some(Gas {
-        repulsion: repulsion.unwrap_or(default.repulsion),
-        lift: lift.unwrap_or(default.lift),
-        drag: drag.unwrap_or(default.drag),
-    })
+    Some(gas)
 }

@@ -7,7 +7,7 @@ use crate::scene::{ClusterPlan, ModelDescription};
 use phyxel::model::shape_matching::{MatchingMode, ShapeMatchingSettings};
 
 /// Modes of deformation, by name.
-pub(in crate::read) const MODES: [(&str, MatchingMode); 3] =
+const MODES: [(&str, MatchingMode); 3] =
     [("rigid", MatchingMode::Rigid), ("linear", MatchingMode::Linear), ("quadratic", MatchingMode::Quadratic)];
 
 /// Largest number of clusters along one side of a body.
@@ -18,23 +18,22 @@ const ONE_CLUSTER: ClusterPlan = ClusterPlan::Counts([1; 3]);
 pub(super) fn read_shape_matching(field: &Field) -> Option<ModelDescription> {
     let default = ShapeMatchingSettings::default();
     let mut reader = field.table()?;
-    let mode = reader.field("mode").and_then(|field| field.choice("mode", &MODES));
-    let beta = reader.number("beta", Quantity::fraction());
-    let clusters = reader.field("clusters").and_then(|field| read_clusters(&field));
-    let overlap = reader.number("overlap", Quantity::fraction());
-    let tau = reader.number("tau", Quantity::not_negative("s"));
-    let damping_rate = reader.number("damping_rate", Quantity::not_negative("1/s"));
-    let keep_volume = reader.flag("keep_volume");
+    let model = ModelDescription::ShapeMatching {
+        mode: reader.read("mode", read_mode).unwrap_or(default.mode),
+        beta: reader.number("beta", Quantity::fraction()).unwrap_or(default.beta),
+        clusters: reader.read("clusters", read_clusters).unwrap_or(ONE_CLUSTER),
+        overlap: reader.number("overlap", Quantity::fraction()).unwrap_or(default.overlap),
+        tau: reader.number("tau", Quantity::not_negative("s")).or(default.tau),
+        damping_rate: reader.number("damping_rate", Quantity::not_negative("1/s")).or(default.damping_rate),
+        keep_volume: reader.flag("keep_volume").unwrap_or(default.keep_volume),
+    };
     reader.finish();
-    Some(ModelDescription::ShapeMatching {
-        mode: mode.unwrap_or(default.mode),
-        beta: beta.unwrap_or(default.beta),
-        clusters: clusters.unwrap_or(ONE_CLUSTER),
-        overlap: overlap.unwrap_or(default.overlap),
-        tau: tau.or(default.tau),
-        damping_rate: damping_rate.or(default.damping_rate),
-        keep_volume: keep_volume.unwrap_or(default.keep_volume),
-    })
+    Some(model)
+}
+
+/// Reads the name of a mode of deformation.
+pub(in crate::read) fn read_mode(field: &Field) -> Option<MatchingMode> {
+    field.choice("mode", &MODES)
 }
 
 /// Default settings.

@@ -1,12 +1,12 @@
 //! Settings of tetrahedral finite elements in files.
 
-use super::continuum::read_stiffness;
+use super::continuum::{read_integration, read_stiffness};
 use crate::read::cursor::Field;
 use crate::read::quantity::Quantity;
 use crate::read::shape::Files;
-use crate::scene::{BodyDescription, ModelDescription, ModelName};
+use crate::scene::{BodyDescription, ModelDescription};
+use phyxel::model::ModelKind;
 use phyxel::model::TetraSettings;
-use phyxel::model::continuum::Integration;
 use std::f32::consts::SQRT_2;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(in crate::read) fn check_melt_targets(fields: &[Field], bodies: &[Option<Bod
 }
 
 fn is_fluid(body: &BodyDescription) -> bool {
-    body.model.name() == ModelName::Fluid
+    body.model.kind() == ModelKind::Fluid
 }
 
 /// Reads the table `tetra` of a body.
@@ -51,28 +51,20 @@ pub(super) fn read_tetra(field: &Field, files: &Files) -> Option<ModelDescriptio
     let default = TetraSettings::default();
     let mut reader = field.table()?;
     let path = reader.field("path");
-    let stiffness = reader.field("stiffness").and_then(|field| read_stiffness(&field));
-    let mass_damping = reader.number("mass_damping", Quantity::not_negative("1/s"));
-    let stiffness_damping = reader.number("stiffness_damping", Quantity::not_negative("s"));
-    let strength_force = reader.number("strength_force", Quantity::positive("N"));
-    let melts_into = reader.field("melts_into").and_then(|field| field.text()).map(str::to_string);
-    let deviatoric = reader.flag("deviatoric");
-    let integration =
-        reader.field("integration").and_then(|field| field.choice("integration scheme", &Integration::ALL));
+    let settings = TetraSettings {
+        stiffness: reader.read("stiffness", read_stiffness).map(Box::new),
+        mass_damping: reader.number("mass_damping", Quantity::not_negative("1/s")).unwrap_or(default.mass_damping),
+        stiffness_damping: reader.number("stiffness_damping", Quantity::not_negative("s")),
+        strength_force: reader.number("strength_force", Quantity::positive("N")),
+        melts_into: reader.read("melts_into", Field::text).map(str::to_string),
+        deviatoric: reader.flag("deviatoric").unwrap_or(default.deviatoric),
+        integration: reader.read("integration", read_integration).unwrap_or(default.integration),
+        ..default
+    };
     reader.finish();
     let mesh = match path {
         Some(path) => Some(Arc::new(files.tetrahedra(&path)?)),
         None => None,
-    };
-    let settings = TetraSettings {
-        stiffness: stiffness.map(Box::new),
-        mass_damping: mass_damping.unwrap_or(default.mass_damping),
-        stiffness_damping,
-        strength_force,
-        melts_into,
-        deviatoric: deviatoric.unwrap_or(default.deviatoric),
-        integration: integration.unwrap_or(default.integration),
-        ..default
     };
     Some(ModelDescription::Tetra { mesh, settings: Box::new(settings) })
 }

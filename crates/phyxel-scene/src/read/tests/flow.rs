@@ -58,7 +58,7 @@ fn wrong_emitters_and_drains_are_named() {
         (format!("{TAP}{REST}max_particles = 0"), "emitters[0] \"tap\".max_particles: is 0"),
         (format!("{TAP}{REST}pressure = 2"), "emitters[0] \"tap\": unknown key \"pressure\""),
         (format!("{TAP}{REST}from = 2\nuntil = 1"), "ends at until = 1 s"),
-        (format!("{TAP}{long}"), ".mouth.size: has 3 numbers, but must have two"),
+        (format!("{TAP}{long}"), ".mouth.size: is a list of 3, but must be two sides of a rectangle (m)"),
         (format!("{TAP}{}", REST.replace("disc", "ring")), "there is no kind of mouth \"ring\""),
         (format!("{TAP}{REST}{TAP}{REST}"), "has the name of emitters[0]"),
         (format!("{TAP}{REST}[[drains]]\nname = 'hole'"), "drains[0] \"hole\": \"region\" is missing"),

@@ -7,10 +7,11 @@
 
 mod qef;
 
-use super::{Bounds, Shape, ShapeError};
+use super::{Shape, ShapeError};
 use crate::mesh::TriangleMesh;
 use glam::Vec3;
 use phyxel::{Real, parallel};
+use phyxel_laws::geometry::Aabb;
 use qef::minimize_qef;
 
 /// Largest number of cells of a grid.
@@ -85,8 +86,8 @@ struct CellVertices {
 }
 
 impl<'a> DistanceField<'a> {
-    fn new(shape: &'a Shape, bounds: &Bounds, cell: Real) -> Result<Self, ShapeError> {
-        let points = bounds.size().as_dvec3() / f64::from(cell) + 2.0 * f64::from(MARGIN);
+    fn new(shape: &'a Shape, bounds: &Aabb, cell: Real) -> Result<Self, ShapeError> {
+        let points = bounds.extent().as_dvec3() / f64::from(cell) + 2.0 * f64::from(MARGIN);
         let counts = points.ceil() + 1.0;
         let cells = counts.element_product();
         if cells.is_nan() || cells > MAX_CELLS as f64 {

@@ -1,9 +1,10 @@
 //! Body-centred cubic (BCC) lattice of tetrahedra.
 
 use super::TetraError;
-use crate::shape::{Bounds, PointGrid};
+use crate::shape::PointGrid;
 use glam::{DVec3, Vec3};
 use phyxel::Real;
+use phyxel_laws::geometry::Aabb;
 
 /// Number of neighbours of a node: six along the axes, eight along the diagonals of a cube.
 pub(super) const NEIGHBOURS: usize = 14;
@@ -25,18 +26,18 @@ pub(super) struct BccLattice {
 }
 
 /// Nodes of the first grid on either side of the centre of the bounds, and all nodes of a lattice around them.
-fn count_nodes(bounds: &Bounds, spacing: Real) -> (DVec3, f64) {
-    let sides = (0.5 * bounds.size().as_dvec3() / f64::from(spacing)).ceil() + f64::from(MARGIN);
+fn count_nodes(bounds: &Aabb, spacing: Real) -> (DVec3, f64) {
+    let sides = (0.5 * bounds.extent().as_dvec3() / f64::from(spacing)).ceil() + f64::from(MARGIN);
     (sides, 2.0 * (2.0 * sides + 1.0).element_product())
 }
 
 impl BccLattice {
     /// Lattice around `bounds` with a node at their centre; fails beyond `limit` nodes.
-    pub fn new(bounds: &Bounds, spacing: Real, limit: usize) -> Result<Self, TetraError> {
+    pub fn new(bounds: &Aabb, spacing: Real, limit: usize) -> Result<Self, TetraError> {
         let (sides, nodes) = count_nodes(bounds, spacing);
         if nodes.is_nan() || nodes > limit as f64 {
             // A lattice has more nodes than lie along its longest side.
-            let mut enough = spacing.max(bounds.size().max_element() / limit as Real);
+            let mut enough = spacing.max(bounds.extent().max_element() / limit as Real);
             while count_nodes(bounds, enough).1 > limit as f64 {
                 enough *= 1.02;
             }
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
 
     fn lattice() -> Result<BccLattice, TetraError> {
-        let bounds = Bounds { min: Vec3::splat(-1.0), max: Vec3::new(1.0, 2.0, 3.0) };
+        let bounds = Aabb { min: Vec3::splat(-1.0), max: Vec3::new(1.0, 2.0, 3.0) };
         BccLattice::new(&bounds, 0.5, MAX_NODES)
     }
 
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn too_fine_a_lattice_is_refused_with_a_spacing_that_works() -> Result<(), TetraError> {
-        let bounds = Bounds { min: Vec3::splat(-1.0), max: Vec3::splat(1.0) };
+        let bounds = Aabb { min: Vec3::splat(-1.0), max: Vec3::splat(1.0) };
         let Err(TetraError::TooFine { enough, .. }) = BccLattice::new(&bounds, 1e-4, MAX_NODES) else {
             return Err(TetraError::Unbounded);
         };

@@ -10,10 +10,11 @@ mod surface;
 mod tests;
 
 use super::{MeshDefects, TetraError, TetraMesh, TetraQuality};
-use crate::shape::{Bounds, Shape, points_within};
+use crate::shape::{Shape, points_within};
 use glam::Vec3;
 use lattice::{BccLattice, MARGIN, MAX_NODES};
 use phyxel::{Real, parallel};
+use phyxel_laws::geometry::Aabb;
 use stencil::NodeKey;
 use surface::CutSurface;
 
@@ -133,13 +134,13 @@ fn stuff(surface: &CutSurface) -> TetraMesh {
 }
 
 /// Error for a spacing at which nothing remains, with a spacing that works, if one can be found.
-fn empty_error(shape: &Shape, bounds: &Bounds, spacing: Real) -> TetraError {
+fn empty_error(shape: &Shape, bounds: &Aabb, spacing: Real) -> TetraError {
     let works = |spacing: Real| {
         let lattice = BccLattice::new(bounds, spacing, MAX_SEARCH_NODES);
         lattice.map(|lattice| locate_surface(shape, &lattice).has_inside())
     };
     // A node remains only where the shape extends 0.285 spacings to either side of it.
-    let mut coarse = spacing.min(2.0 * bounds.size().max_element());
+    let mut coarse = spacing.min(2.0 * bounds.extent().max_element());
     let mut fine = coarse;
     loop {
         match works(fine) {

@@ -2,9 +2,10 @@ use super::lattice::{BccLattice, MAX_NODES};
 use super::surface::CutSurface;
 use super::*;
 use crate::mesh::{MeshSolid, fixtures};
-use crate::sample::CounterRng;
-use crate::shape::{Bounds, Placement, Shape};
+use crate::sample::SequentialRng;
+use crate::shape::{Placement, Shape};
 use phyxel::Real;
+use phyxel_laws::geometry::Aabb;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -25,15 +26,15 @@ fn assert_sound(filling: &TetraFill) {
 
 /// Smallest and largest dihedral angle for random inside nodes and random cut points.
 fn random_dihedrals(seed: u64, share: Real) -> Result<(f64, f64), TetraError> {
-    let bounds = Bounds { min: Vec3::ZERO, max: Vec3::splat(24.0) };
+    let bounds = Aabb { min: Vec3::ZERO, max: Vec3::splat(24.0) };
     let lattice = BccLattice::new(&bounds, 1.0, MAX_NODES)?;
-    let mut random = CounterRng::new(seed);
+    let mut random = SequentialRng::new(seed);
     let counts = lattice.grids()[0].counts;
     let clear = |node: &usize| lattice.index(*node).iter().zip(counts).all(|(i, count)| (2..count - 2).contains(i));
     let inside: Vec<usize> = (0..2 * lattice.sites()).filter(clear).filter(|_| random.uniform() < share).collect();
     let cross = |from: Vec3, to: Vec3| {
         let bits = (from + 2.0 * to).to_array().map(|value| u64::from(value.to_bits()));
-        let mut random = CounterRng::new(seed ^ bits[0] ^ bits[1] << 20 ^ bits[2] << 40);
+        let mut random = SequentialRng::new(seed ^ bits[0] ^ bits[1] << 20 ^ bits[2] << 40);
         // Angles are worst just within and just beyond the warp threshold. A node has up to 14 cut points; were more of
         // them within it, every node would be warped.
         let alpha = if from.distance(to) > 0.95 { 0.2851 } else { 0.3991 };

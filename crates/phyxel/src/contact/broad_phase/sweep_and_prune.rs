@@ -4,6 +4,8 @@ use super::bounds::{BLOCK_LEN, BodyBounds};
 use crate::Real;
 use crate::body::Body;
 use crate::neighbours::QuerySphere;
+use crate::numerics::Aabb;
+use crate::scratch::Scratch;
 use crate::world::World;
 use glam::Vec3;
 
@@ -12,31 +14,50 @@ use glam::Vec3;
 /// Sub-steps keep the approach of two particles in a step below a radius, half the sum of radii. So a
 /// pair that was farther apart overlaps by a quarter at most when it becomes a candidate, and is
 /// separated in the right direction.
-pub(in crate::contact) const CONTACT_MARGIN: Real = 0.25;
+pub(crate) const CONTACT_MARGIN: Real = 0.25;
 
 /// Upper bound of the approach speed of particles that may touch within `horizon` seconds, m/s.
-pub(crate) fn max_approach_speed(bodies: &[Body], bounds: &[BodyBounds], horizon: Real) -> Real {
+pub(crate) fn max_approach_speed(bodies: &[Body], scratch: &Scratch, horizon: Real) -> Real {
+    let bounds = &scratch.bounds;
     let of_one_body = bodies.iter().zip(bounds).filter(|(body, _)| body.self_contact && !body.is_empty());
     let of_one_body = of_one_body.map(|(_, bounds)| bounds.max_relative_speed(bounds)).fold(0.0, Real::max);
-    let pairs = sweep_and_prune(bounds, horizon);
-    pairs.iter().map(|[a, b]| bounds[*a as usize].max_relative_speed(&bounds[*b as usize])).fold(of_one_body, Real::max)
+    let speed = |[a, b]: [u32; 2]| bounds[a as usize].max_relative_speed(&bounds[b as usize]);
+    pairs_within(scratch, horizon).map(speed).fold(of_one_body, Real::max)
+}
+
+/// Computes the pairs of bodies that may touch within `horizon` seconds, for all searches of a step.
+pub(crate) fn find_body_pairs(scratch: &mut Scratch, horizon: Real) {
+    scratch.body_pairs = sweep_and_prune(&scratch.bounds, horizon);
+}
+
+/// Pairs of bodies that may touch within `horizon` seconds, at most that of the last
+/// [`find_body_pairs`].
+pub(crate) fn pairs_within(scratch: &Scratch, horizon: Real) -> impl Iterator<Item = [u32; 2]> {
+    let bounds = &scratch.bounds;
+    let overlap = move |[a, b]: &[u32; 2]| may_touch(&bounds[*a as usize], &bounds[*b as usize], horizon);
+    scratch.body_pairs.iter().copied().filter(overlap)
+}
+
+/// Returns true if two bodies may touch within `horizon` seconds.
+fn may_touch(a: &BodyBounds, b: &BodyBounds, horizon: Real) -> bool {
+    let margin = a.max_relative_speed(b) * horizon + CONTACT_MARGIN * (a.max_radius + b.max_radius);
+    a.overlaps(b, margin)
 }
 
 /// Finds the pairs of bodies that may touch within `horizon` seconds, by sweep and prune along x.
-pub(in crate::contact) fn sweep_and_prune(bounds: &[BodyBounds], horizon: Real) -> Vec<[u32; 2]> {
+fn sweep_and_prune(bounds: &[BodyBounds], horizon: Real) -> Vec<[u32; 2]> {
     let is_present = |i: &u32| bounds[*i as usize].max_radius > 0.0;
     let mut order: Vec<u32> = (0..bounds.len() as u32).filter(is_present).collect();
-    order.sort_by(|&a, &b| bounds[a as usize].min.x.total_cmp(&bounds[b as usize].min.x));
+    let min_x = |body: u32| bounds[body as usize].aabb.min.x;
+    order.sort_by(|&a, &b| min_x(a).total_cmp(&min_x(b)));
     let speed = bounds.iter().map(|b| b.max_speed).fold(0.0, Real::max);
     let radius = bounds.iter().map(|b| b.max_radius).fold(0.0, Real::max);
     let max_margin = 2.0 * (speed * horizon + CONTACT_MARGIN * radius);
     let mut pairs = Vec::new();
     for (k, &a) in order.iter().enumerate() {
         let one = &bounds[a as usize];
-        for &b in order[k + 1..].iter().take_while(|&&b| bounds[b as usize].min.x <= one.max.x + max_margin) {
-            let other = &bounds[b as usize];
-            let margin = one.max_relative_speed(other) * horizon + CONTACT_MARGIN * (one.max_radius + other.max_radius);
-            if one.overlaps(other, margin) {
+        for &b in order[k + 1..].iter().take_while(|&&b| min_x(b) <= one.aabb.max.x + max_margin) {
+            if may_touch(one, &bounds[b as usize], horizon) {
                 pairs.push([a, b]);
             }
         }
@@ -53,8 +74,7 @@ pub(in crate::contact) fn cull_pair(world: &World, bodies: [u32; 2]) -> [Vec<Que
     let cutoff = (1.0 + CONTACT_MARGIN) * (bounds[0].max_radius + bounds[1].max_radius);
     let mut sides = [0, 1].map(|side| {
         let other = bounds[1 - side];
-        let widening = cutoff - other.max_radius;
-        particles_in_box(world, bodies[side], other.min - widening, other.max + widening)
+        particles_in_box(world, bodies[side], &other.aabb.inflated(cutoff - other.max_radius))
     });
     if sides.iter().any(Vec::is_empty) {
         return [Vec::new(), Vec::new()];
@@ -69,15 +89,15 @@ pub(in crate::contact) fn cull_pair(world: &World, bodies: [u32; 2]) -> [Vec<Que
     sides
 }
 
-/// Finds the particles of a body whose centres lie in the box from `min` to `max`.
-pub(in crate::contact) fn particles_in_box(world: &World, body: u32, min: Vec3, max: Vec3) -> Vec<QuerySphere> {
+/// Finds the particles of a body whose centres lie in a box.
+pub(crate) fn particles_in_box(world: &World, body: u32, aabb: &Aabb) -> Vec<QuerySphere> {
     let positions = &world.particles.position;
     let range = world.bodies[body as usize].range();
     let mut spheres = Vec::new();
     for (block, start) in world.scratch.bounds[body as usize].blocks.iter().zip(range.clone().step_by(BLOCK_LEN)) {
-        if block.overlaps(min, max) {
+        if block.overlaps(aabb) {
             let indices = start..(start + BLOCK_LEN).min(range.end);
-            let inside = indices.filter(|&i| (positions[i].cmpge(min) & positions[i].cmple(max)).all());
+            let inside = indices.filter(|&i| aabb.contains(positions[i]));
             spheres.extend(inside.map(|i| query_sphere(world, i)));
         }
     }

@@ -3,4 +3,4 @@
 pub(super) mod obstacles;
 pub(super) mod sphere_sphere;
 pub(super) mod sphere_triangle;
-pub(super) mod vertex_tet;
+pub(super) mod vertex_face;

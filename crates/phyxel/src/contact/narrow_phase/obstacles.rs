@@ -1,12 +1,13 @@
 //! Narrow phase of particles against obstacles: signed distances, and sphere tracing along the path of
 //! fast particles.
 
-use super::vertex_tet::VertexTetContact;
+use super::vertex_face::VertexFaceContact;
 use crate::Real;
 use crate::body::{Body, Pose};
 use crate::contact::broad_phase::bounds::{BLOCK_LEN, BodyBounds};
 use crate::geometry::{Collider, SignedDistance};
-use crate::model::ModelKind;
+use crate::model::{ContactGeometry, ModelTraits, OwnRepulsion};
+use crate::numerics::Aabb;
 use crate::obstacle::Obstacle;
 use crate::parallel;
 use crate::scratch::Scratch;
@@ -77,9 +78,9 @@ impl KinematicObstacle<'_> {
         }
     }
 
-    /// Returns true if it may come within `cutoff` of the box from `min` to `max` during a step.
-    fn is_near(&self, min: Vec3, max: Vec3, cutoff: Real, dt: Real) -> bool {
-        let (centre, half) = (0.5 * (min + max), 0.5 * (max - min).length());
+    /// Returns true if it may come within `cutoff` of a box during a step.
+    fn is_near(&self, aabb: &Aabb, cutoff: Real, dt: Real) -> bool {
+        let (centre, half) = (aabb.centre(), aabb.circumradius());
         let speed = self.velocity_at(centre, dt).length() + rotation_speed(self, half, dt);
         self.signed_distance(centre, half + cutoff + speed * dt).is_some()
     }
@@ -94,10 +95,10 @@ impl KinematicObstacle<'_> {
     }
 }
 
-/// Contact geometry of a step for models that solve for contact: obstacles, and vertex-tetrahedron contacts.
+/// Contact geometry of a step for models that solve for contact: obstacles, and vertex-face contacts.
 pub(crate) struct ContactContext<'a> {
     obstacles: Vec<KinematicObstacle<'a>>,
-    pub vertex_tet_contacts: &'a [VertexTetContact],
+    pub vertex_face_contacts: &'a [VertexFaceContact],
     dt: Real,
 }
 
@@ -110,12 +111,12 @@ pub(crate) struct NearObstacles<'a> {
 impl<'a> ContactContext<'a> {
     pub fn new(obstacles: &'a [Obstacle], scratch: &'a Scratch, context: &StepContext) -> Self {
         let obstacles = kinematic_obstacles(obstacles, &scratch.colliders, context);
-        Self { obstacles, vertex_tet_contacts: &scratch.vertex_tet_contacts, dt: context.dt }
+        Self { obstacles, vertex_face_contacts: &scratch.vertex_face_contacts, dt: context.dt }
     }
 
-    /// Selects the obstacles within `cutoff` of the box from `min` to `max`.
-    pub fn near(&'a self, min: Vec3, max: Vec3, cutoff: Real) -> NearObstacles<'a> {
-        let (centre, half) = (0.5 * (min + max), 0.5 * (max - min).length());
+    /// Selects the obstacles within `cutoff` of a box.
+    pub fn near(&'a self, aabb: &Aabb, cutoff: Real) -> NearObstacles<'a> {
+        let (centre, half) = (aabb.centre(), aabb.circumradius());
         let obstacles =
             self.obstacles.iter().filter(|obstacle| obstacle.signed_distance(centre, half + cutoff).is_some());
         NearObstacles { obstacles: obstacles.collect(), dt: self.dt }
@@ -168,8 +169,8 @@ pub(crate) fn max_obstacle_speed(world: &World, time: f64, dt: Real) -> Real {
     let mut max_speed: Real = 0.0;
     for obstacle in obstacles.iter().filter(|obstacle| !obstacle.is_still) {
         for (body, bounds) in world.bodies.iter().zip(&world.scratch.bounds) {
-            let speed =
-                bounds.max_speed_beside([bounds.min, bounds.max].map(|corner| obstacle.velocity_at(corner, dt)));
+            let corners = [bounds.aabb.min, bounds.aabb.max];
+            let speed = bounds.max_speed_beside(corners.map(|corner| obstacle.velocity_at(corner, dt)));
             if speed > max_speed && speed.is_finite() && may_touch(world, obstacle, (body, bounds), dt) {
                 max_speed = speed;
             }
@@ -181,11 +182,13 @@ pub(crate) fn max_obstacle_speed(world: &World, time: f64, dt: Real) -> Real {
 /// Returns true if any particle of a body may touch an obstacle within a step.
 fn may_touch(world: &World, obstacle: &KinematicObstacle, (body, bounds): (&Body, &BodyBounds), dt: Real) -> bool {
     let (range, cutoff) = (body.range(), search_radius(bounds, bounds.max_speed * dt));
-    let is_near = |min: Vec3, max: Vec3| obstacle.is_near(min, max, cutoff, dt);
+    let is_near = |aabb: &Aabb| obstacle.is_near(aabb, cutoff, dt);
     // Where the particles of a block are far apart, its box is a poor bound.
-    bounds.blocks.iter().enumerate().filter(|(_, block)| is_near(block.min, block.max)).any(|(block, _)| {
+    bounds.blocks.iter().enumerate().filter(|(_, block)| is_near(block)).any(|(block, _)| {
         let start = range.start + block * BLOCK_LEN;
-        world.particles.position[start..(start + BLOCK_LEN).min(range.end)].iter().any(|&x| is_near(x, x))
+        world.particles.position[start..(start + BLOCK_LEN).min(range.end)]
+            .iter()
+            .any(|&x| is_near(&Aabb { min: x, max: x }))
     })
 }
 
@@ -217,16 +220,15 @@ fn contacts_of_body(
     });
     let path = squared_speeds.into_iter().fold(0.0, Real::max).sqrt() * context.dt;
     let cutoff = search_radius(bounds, path);
-    let is_near = |obstacle: &KinematicObstacle, min: Vec3, max: Vec3| obstacle.is_near(min, max, cutoff, context.dt);
-    let near: Vec<&KinematicObstacle> =
-        obstacles.iter().filter(|obstacle| is_near(obstacle, bounds.min, bounds.max)).collect();
+    let is_near = |obstacle: &KinematicObstacle, aabb: &Aabb| obstacle.is_near(aabb, cutoff, context.dt);
+    let near: Vec<&KinematicObstacle> = obstacles.iter().filter(|obstacle| is_near(obstacle, &bounds.aabb)).collect();
     let blocks = if near.is_empty() { 0 } else { bounds.blocks.len() };
     let found = parallel::map_ranges(blocks, GRAIN / BLOCK_LEN, |chunk| {
         let mut found = Vec::new();
         for k in chunk {
             let block = &bounds.blocks[k];
             let near: Vec<&KinematicObstacle> =
-                near.iter().copied().filter(|obstacle| is_near(obstacle, block.min, block.max)).collect();
+                near.iter().copied().filter(|obstacle| is_near(obstacle, block)).collect();
             let start = range.start + k * BLOCK_LEN;
             let indices = start..(start + BLOCK_LEN).min(range.end);
             let indices = if near.is_empty() { 0..0 } else { indices };
@@ -305,17 +307,21 @@ impl ContactRange {
                 adhesion_range: FLUID_MARGIN * 0.5 * radius,
             }
         } else {
-            let is_node = world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Tetra;
-            let contact_radius = if is_node { NODE_RADIUS * radius } else { radius };
+            let is_vertex = traits_of(world, i).geometry == ContactGeometry::Mesh;
+            let contact_radius = if is_vertex { NODE_RADIUS * radius } else { radius };
             Self { radius: contact_radius, margin: OBSTACLE_MARGIN * radius, adhesion_range: ADHESION_RANGE * radius }
         }
     }
 }
 
+/// Properties of the model of a particle.
+fn traits_of(world: &World, i: usize) -> &'static ModelTraits {
+    world.bodies[world.particles.body[i].0 as usize].model.traits()
+}
+
 /// Returns true if a particle is of a fluid with a pressure solve.
 pub(crate) fn is_fluid(world: &World, i: usize) -> bool {
-    let is_crystal = world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Crystal;
-    is_crystal && world.particles.phase[i] == Phase::Fluid
+    traits_of(world, i).own_repulsion == OwnRepulsion::Pressure && world.particles.phase[i] == Phase::Fluid
 }
 
 /// Finds where a sphere that moves along `path` first meets the obstacle, by sphere tracing: the normal

@@ -2,12 +2,12 @@
 
 use crate::Real;
 use crate::body::Body;
-use crate::contact::broad_phase::sweep_and_prune::{CONTACT_MARGIN, cull_pair, query_sphere, sweep_and_prune};
+use crate::contact::broad_phase::sweep_and_prune::{CONTACT_MARGIN, cull_pair, pairs_within, query_sphere};
 use crate::contact::response::friction_heat::material_of;
 use crate::contact::response::jacobi::ContactConstraint;
 use crate::contact::response::params::contact_params;
 use crate::material::{Friction, Material};
-use crate::model::ModelKind;
+use crate::model::{ContactGeometry, OwnRepulsion};
 use crate::neighbours::{QuerySphere, close_pairs, close_pairs_within};
 use crate::parallel;
 use crate::step::StepContext;
@@ -27,15 +27,14 @@ const CLOSE_GAP: Real = 0.05;
 /// Finds all pairs of particles of different bodies, or of distant regions of one, that touch or may
 /// touch within the step.
 pub(crate) fn find_sphere_contacts(world: &mut World, dt: Real) {
-    let mut pairs = sweep_and_prune(&world.scratch.bounds, 0.0);
-    // Tetrahedra have contacts of their own.
-    let is_tetra = |body: &u32| world.bodies[*body as usize].model == ModelKind::Tetra;
-    pairs.retain(|bodies| !bodies.iter().any(is_tetra));
+    let has_spheres = |body: &Body| body.model.traits().geometry == ContactGeometry::Spheres;
+    let are_spheres = |pair: &[u32; 2]| pair.iter().all(|&k| has_spheres(&world.bodies[k as usize]));
+    let pairs: Vec<[u32; 2]> = pairs_within(&world.scratch, 0.0).filter(are_spheres).collect();
     let mut found = parallel::map(pairs.len(), BODY_PAIRS_GRAIN, |k| {
         let [a, b] = cull_pair(world, pairs[k]);
         close_pairs(&a, &b, CONTACT_MARGIN, |a, b| may_touch(world, a, b, dt))
     });
-    let has_self_contact = |body: &&Body| body.self_contact && body.model != ModelKind::Tetra;
+    let has_self_contact = |body: &&Body| body.self_contact && has_spheres(body);
     let within = world.bodies.iter().filter(has_self_contact).map(|body| {
         let spheres: Vec<QuerySphere> = body.range().map(|i| query_sphere(world, i)).collect();
         let rest = &world.particles.rest;
@@ -52,7 +51,7 @@ pub(crate) fn find_sphere_contacts(world: &mut World, dt: Real) {
 /// molecules, crystals and fluids have.
 fn may_touch(world: &World, a: &QuerySphere, b: &QuerySphere, dt: Real) -> bool {
     let [i, j] = [a.index as usize, b.index as usize];
-    if are_molecular(world, i, j) || are_crystals(world, i, j) {
+    if have_own_repulsion(world, i, j) {
         return false;
     }
     let velocity = |sphere: &QuerySphere| world.particles.velocity[sphere.index as usize];
@@ -63,18 +62,17 @@ fn may_touch(world: &World, a: &QuerySphere, b: &QuerySphere, dt: Real) -> bool 
     distance - radii < CLOSE_GAP * radii + approach_speed.max(0.0) * dt
 }
 
-/// Returns true if two particles of the mass-spring model interact by the molecular law: one of them is
-/// molten.
-fn are_molecular(world: &World, a: usize, b: usize) -> bool {
-    let particles = &world.particles;
-    let is_solid = |i: usize| particles.phase[i] == Phase::Solid;
-    let is_mass_spring = |i: usize| world.bodies[particles.body[i].0 as usize].model == ModelKind::MassSpring;
-    !(is_solid(a) && is_solid(b)) && is_mass_spring(a) && is_mass_spring(b)
-}
-
-/// Returns true if two particles are of the crystal and fluid model.
-fn are_crystals(world: &World, a: usize, b: usize) -> bool {
-    [a, b].into_iter().all(|i| world.bodies[world.particles.body[i].0 as usize].model == ModelKind::Crystal)
+/// Returns true if two particles of one model repel each other by a law of the model.
+fn have_own_repulsion(world: &World, a: usize, b: usize) -> bool {
+    let [repulsion, other] =
+        [a, b].map(|i| world.bodies[world.particles.body[i].0 as usize].model.traits().own_repulsion);
+    let is_solid = |i: usize| world.particles.phase[i] == Phase::Solid;
+    repulsion == other
+        && match repulsion {
+            OwnRepulsion::None => false,
+            OwnRepulsion::Molten => !(is_solid(a) && is_solid(b)),
+            OwnRepulsion::Pressure => true,
+        }
 }
 
 /// Contact constraint of a pair of particles.

@@ -2,6 +2,7 @@
 
 use super::friction_heat::{friction_heats_any, material_of, split_friction_heat};
 use crate::Real;
+use crate::numerics::Csr;
 use crate::parallel;
 use crate::world::World;
 use glam::Vec3;
@@ -89,10 +90,8 @@ pub(in crate::contact) struct JacobiSolver<const N: usize> {
     constraints: Vec<ContactConstraint<N>>,
     /// Particles in constraints, ascending.
     particles: Vec<u32>,
-    /// First entry of each particle in `entries` (CSR).
-    start: Vec<u32>,
-    /// Constraint and side: `N constraint + side`.
-    entries: Vec<u32>,
+    /// Constraints of each particle, with the side: `N constraint + side`.
+    entries: Csr<u32>,
     /// Accumulated impulse on the first particle of each constraint, kg m/s; empty where no material
     /// takes frictional heat.
     impulses: Vec<Vec3>,
@@ -106,25 +105,18 @@ impl<const N: usize> JacobiSolver<N> {
         constraints.iter().flat_map(|constraint| constraint.particles).for_each(|i| counts[i as usize] += 1);
         let solved = constraints.iter().map(|constraint| constraint.solved_impulse);
         let impulses = if friction_heats_any(world) { solved.collect() } else { Vec::new() };
-        let (mut particles, mut start, mut next) = (Vec::new(), vec![0], Vec::new());
+        let (mut particles, mut lengths) = (Vec::new(), Vec::new());
         // From here on `counts` has the slot of each particle.
         for (i, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
-            let end = start.last().copied().unwrap_or(0);
-            next.push(end);
-            start.push(end + *count);
+            lengths.push(*count);
             *count = particles.len() as u32;
             particles.push(i as u32);
         }
-        let mut entries = vec![0; N * count];
-        for (k, constraint) in constraints.iter_mut().enumerate() {
+        for constraint in &mut constraints {
             constraint.slots = constraint.particles.map(|i| counts[i as usize]);
-            for (side, slot) in constraint.slots.into_iter().enumerate() {
-                let next = &mut next[slot as usize];
-                entries[*next as usize] = (N * k + side) as u32;
-                *next += 1;
-            }
         }
-        Self { constraints, particles, start, entries, impulses, scaling: ImpulseScaling::ByContactCount }
+        let entries = Csr::with_lengths(lengths, constraints.iter().flat_map(|constraint| constraint.slots).zip(0..));
+        Self { constraints, particles, entries, impulses, scaling: ImpulseScaling::ByContactCount }
     }
 
     /// The same solver with mass splitting.
@@ -152,9 +144,8 @@ impl<const N: usize> JacobiSolver<N> {
             (contact_response(relative, &constraint.point, &constraint.surface, &constraint.params) - relative)
                 * constraint.effective_mass
         });
-        let entries_of = |slot: usize| &self.entries[self.start[slot] as usize..self.start[slot + 1] as usize];
         let load = parallel::map(self.particles.len(), GRAIN, |slot| {
-            let active = entries_of(slot).iter().filter(|&&entry| requested[entry as usize / N] != Vec3::ZERO);
+            let active = self.entries.row(slot).iter().filter(|&&entry| requested[entry as usize / N] != Vec3::ZERO);
             match self.scaling {
                 ImpulseScaling::ByContactCount => active.count() as Real,
                 ImpulseScaling::ByMassSplitting => active.map(|&entry| self.weight(entry).abs()).sum(),
@@ -166,7 +157,7 @@ impl<const N: usize> JacobiSolver<N> {
         }
         let changes = parallel::map(self.particles.len(), GRAIN, |slot| {
             let mut impulse = Vec3::ZERO;
-            for &entry in entries_of(slot) {
+            for &entry in self.entries.row(slot) {
                 impulse += requested[entry as usize / N] * (scales[entry as usize / N] * self.weight(entry));
             }
             impulse

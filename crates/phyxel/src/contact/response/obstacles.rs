@@ -18,7 +18,7 @@ const GRAIN: usize = 1024;
 /// Impulse of obstacles on a particle in the implicit solution, friction included, kg m/s; `None` if its
 /// model had none.
 fn solved_impulse(world: &World, i: usize) -> Option<Vec3> {
-    world.tetra_model()?.obstacle_impulse(i)
+    world.scratch.reactions.at_obstacle(i)
 }
 
 /// Largest impulse of adhesion of an obstacle on a particle of this radius in a step, kg m/s.

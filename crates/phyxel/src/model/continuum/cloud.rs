@@ -2,6 +2,7 @@
 
 use crate::Real;
 use crate::neighbours::{QuerySphere, RadiusSearch, close_pairs_within};
+use crate::numerics::Csr;
 use crate::parallel;
 use glam::{DMat3, Mat3, Vec3};
 use phyxel_laws::linalg::eigen::pseudo_inverse;
@@ -163,9 +164,8 @@ pub(super) struct Cloud {
     count: usize,
     /// Reference data by pack.
     pub references: Vec<Reference>,
-    rows: Vec<NeighbourRow>,
-    /// First row of each pack.
-    start: Vec<u32>,
+    /// Neighbours by pack, eight per row.
+    rows: Csr<NeighbourRow>,
     /// Null spaces of rank-deficient phyxels, by pack.
     null_projectors: Vec<(u32, NullProjector)>,
     /// Number of phyxels whose neighbours do not span space (rank-deficient).
@@ -183,18 +183,11 @@ impl Cloud {
         let lists = NeighbourLists::new(points.len(), &pairs);
         let weights = corrected_weights(points, supports, volumes, &lists);
         let packs = points.len().div_ceil(WIDTH);
-        let mut start = vec![0u32];
-        for pack in 0..packs {
-            let members = pack * WIDTH..points.len().min((pack + 1) * WIDTH);
-            let max_count = members.map(|i| lists.neighbours_of(i).len()).max().unwrap_or(0);
-            start.push(start[pack] + max_count as u32);
-        }
         let built = parallel::map(packs, GRAIN / WIDTH, |pack| build_pack(pack, points, volumes, &lists, &weights));
-        let mut cloud = Self { count: points.len(), start, ..Self::default() };
-        cloud.rows.reserve(cloud.start[packs] as usize);
+        let rows = Csr::from_rows(built.iter().map(|built| built.rows.iter().copied()));
+        let mut cloud = Self { count: points.len(), rows, ..Self::default() };
         for (pack, built) in built.into_iter().enumerate() {
             cloud.references.push(built.reference);
-            cloud.rows.extend(built.rows);
             cloud.null_projectors.extend(built.null_projector.map(|projector| (pack as u32, projector)));
             cloud.degenerate += built.degenerate;
         }
@@ -216,15 +209,11 @@ impl Cloud {
     pub fn group<'a>(&'a self, pack: usize, states: &'a [PhyxelState]) -> PhyxelGroup<'a> {
         PhyxelGroup {
             first: pack * WIDTH,
-            rows: self.rows(pack),
+            rows: self.rows.row(pack),
             reference: &self.references[pack],
             null_projector: self.null_projector(pack),
             state: states.get(pack),
         }
-    }
-
-    fn rows(&self, pack: usize) -> &[NeighbourRow] {
-        &self.rows[self.start[pack] as usize..self.start[pack + 1] as usize]
     }
 
     fn null_projector(&self, pack: usize) -> Option<&NullProjector> {
@@ -235,7 +224,7 @@ impl Cloud {
     /// Neighbours of a phyxel: index, weight, and offset in the reference configuration (m).
     pub fn neighbours(&self, i: usize) -> impl Iterator<Item = (u32, Real, Vec3)> + '_ {
         let lane = i % WIDTH;
-        self.rows(i / WIDTH).iter().filter(move |row| row.weight[lane] > 0.0).map(move |row| {
+        self.rows.row(i / WIDTH).iter().filter(move |row| row.weight[lane] > 0.0).map(move |row| {
             let offset = Vec3::from_array(row.weighted_offset.map(|axis| axis[lane]));
             (row.index[lane], row.weight[lane], offset / row.weight[lane])
         })
@@ -248,7 +237,7 @@ impl Cloud {
 
     /// Number of neighbours in all rows, padding included.
     pub fn padded_pair_count(&self) -> u64 {
-        (self.rows.len() * WIDTH) as u64
+        (self.rows.entries().len() * WIDTH) as u64
     }
 
     /// Phyxels of a pack.
@@ -257,39 +246,20 @@ impl Cloud {
     }
 }
 
-/// Neighbours of each phyxel in ascending order, as compressed rows.
-struct NeighbourLists {
-    start: Vec<u32>,
-    indices: Vec<u32>,
-}
+/// Neighbours of each phyxel in ascending order.
+struct NeighbourLists(Csr<u32>);
 
 impl NeighbourLists {
     fn new(count: usize, pairs: &[(u32, u32)]) -> Self {
-        let mut start = vec![0u32; count + 1];
-        pairs.iter().flat_map(|&(a, b)| [a, b]).for_each(|i| start[i as usize + 1] += 1);
-        (0..count).for_each(|i| start[i + 1] += start[i]);
-        let mut next = start.clone();
-        let mut indices = vec![0; 2 * pairs.len()];
-        for &(a, b) in pairs {
-            for (from, to) in [(a, b), (b, a)] {
-                indices[next[from as usize] as usize] = to;
-                next[from as usize] += 1;
-            }
-        }
-        for i in 0..count {
-            indices[start[i] as usize..start[i + 1] as usize].sort_unstable();
-        }
-        Self { start, indices }
-    }
-
-    fn range(&self, i: usize) -> Range<usize> {
-        self.start[i] as usize..self.start[i + 1] as usize
+        let mut neighbours = Csr::new(count, || pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]));
+        neighbours.rows_mut().into_iter().for_each(<[u32]>::sort_unstable);
+        Self(neighbours)
     }
 
     /// Computes a value for each neighbour of each phyxel, from both and the index of the entry.
     fn map_pairs(&self, value: impl Fn(usize, u32, usize) -> Real + Sync) -> Vec<Real> {
-        let values = parallel::map_ranges(self.start.len() - 1, GRAIN, |phyxels| {
-            let of = |i: usize| self.range(i).map(move |index| (i, self.indices[index], index));
+        let values = parallel::map_ranges(self.0.row_count(), GRAIN, |phyxels| {
+            let of = |i: usize| self.0.range(i).map(move |index| (i, self.0.entries()[index], index));
             phyxels.flat_map(of).map(|(i, j, index)| value(i, j, index)).collect::<Vec<Real>>()
         });
         values.concat()
@@ -297,11 +267,11 @@ impl NeighbourLists {
 
     /// Neighbours with their weights.
     fn weighted<'a>(&'a self, i: usize, weights: &'a [Real]) -> impl Iterator<Item = (u32, Real)> + 'a {
-        self.neighbours_of(i).iter().copied().zip(weights[self.range(i)].iter().copied())
+        self.neighbours_of(i).iter().copied().zip(weights[self.0.range(i)].iter().copied())
     }
 
     fn neighbours_of(&self, i: usize) -> &[u32] {
-        &self.indices[self.range(i)]
+        self.0.row(i)
     }
 }
 

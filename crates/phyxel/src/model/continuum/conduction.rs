@@ -4,35 +4,25 @@ use super::ContinuumModel;
 use crate::body::Body;
 use crate::heat::{ConductionGraph, rest_conduction};
 use crate::material::Material;
+use crate::model::View;
 use crate::store::Particles;
 use glam::Vec3;
-use std::sync::Arc;
 
 impl ContinuumModel {
-    pub(super) fn find_conduction(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> ConductionGraph {
+    pub(super) fn find_conduction(&self, view: &View) -> ConductionGraph {
         let mut all = ConductionGraph::default();
         for phyxels in &self.bodies {
-            let body = &bodies[phyxels.id.0 as usize];
-            let material = &materials[body.material.0 as usize];
+            let body = view.body(phyxels.id);
+            let material = view.material(phyxels.id);
             let particle_ids: Vec<u32> = body.particles.clone().collect();
             let mut graph = match &phyxels.reference {
-                None => rest_conduction(body, material, particles, &[&particle_ids]),
-                Some(reference) => conduction_in(body, material, particles, reference, &particle_ids),
+                None => rest_conduction(body, material, view.particles, &[&particle_ids]),
+                Some(reference) => conduction_in(body, material, view.particles, reference, &particle_ids),
             };
             all.links.append(&mut graph.links);
             all.faces.append(&mut graph.faces);
         }
         all
-    }
-
-    /// Conduction graph inside its bodies.
-    pub(crate) fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
-        self.conduction.as_ref()
     }
 }
 

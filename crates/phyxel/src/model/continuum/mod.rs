@@ -31,8 +31,12 @@ use self::skin::EmbeddedSkin;
 use self::stability::{INITIAL_SEARCH, StabilityEstimate};
 use crate::Real;
 use crate::body::{Body, BodyId};
+use crate::commands::Setting;
+use crate::contact::ContactContext;
+use crate::frame::FrameSkin;
 use crate::heat::ConductionGraph;
 use crate::material::Material;
+use crate::model::{BodyModel, BodyState, ContactReactions, ModelTraits, Moved, View, ViewMut};
 use crate::parallel;
 use crate::step::StepContext;
 use crate::store::{Flags, Particles};
@@ -82,6 +86,9 @@ pub struct ContinuumModel {
     conduction: Option<Arc<ConductionGraph>>,
 }
 
+/// Properties of the model.
+pub(super) const TRAITS: ModelTraits = ModelTraits::SPHERES;
+
 impl ContinuumModel {
     pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: ContinuumSettings) {
         let rest = &particles.rest[body.range()];
@@ -103,45 +110,47 @@ impl ContinuumModel {
         self.invalidate();
     }
 
-    pub(crate) fn remove_body(&mut self, id: BodyId) {
+    fn derive(&self, view: &View) -> Vec<DerivedContinuum> {
+        let derive = |phyxels: &PhyxelBody| {
+            let body = view.body(phyxels.id);
+            phyxels.derive(body, view.material(phyxels.id), view.particles, INITIAL_SEARCH)
+        };
+        self.bodies.iter().map(derive).collect()
+    }
+}
+
+impl BodyModel for ContinuumModel {
+    fn remove_body(&mut self, id: BodyId) {
         self.bodies.retain(|body| body.id != id);
         self.invalidate();
     }
 
-    pub(crate) fn invalidate(&mut self) {
+    fn invalidate(&mut self) {
         (self.derived, self.conduction) = (None, None);
         self.bodies.iter_mut().for_each(|phyxels| (phyxels.stability, phyxels.implicit) = (None, None));
     }
 
-    pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+    fn prepare(&mut self, view: &View) {
         if self.derived.is_some() {
             return;
         }
         for phyxels in &mut self.bodies {
-            let body = &bodies[phyxels.id.0 as usize];
-            let density = materials[body.material.0 as usize].density;
+            let body = view.body(phyxels.id);
+            let density = view.material(phyxels.id).density;
             if phyxels.volumes.is_empty() {
-                phyxels.volumes = particles.mass[body.range()].iter().map(|mass| mass / density).collect();
+                phyxels.volumes = view.particles.mass[body.range()].iter().map(|mass| mass / density).collect();
             }
         }
-        let derived = self.derive(bodies, materials, particles);
+        let derived = self.derive(view);
         for (phyxels, derived) in self.bodies.iter_mut().zip(&derived) {
             (phyxels.stability, phyxels.implicit) = (Some(derived.stability), Some(derived.preconditioner.is_some()));
         }
         self.derived = Some(derived);
-        self.conduction = Some(Arc::new(self.find_conduction(bodies, materials, particles)));
-    }
-
-    fn derive(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Vec<DerivedContinuum> {
-        let derive = |phyxels: &PhyxelBody| {
-            let body = &bodies[phyxels.id.0 as usize];
-            phyxels.derive(body, &materials[body.material.0 as usize], particles, INITIAL_SEARCH)
-        };
-        self.bodies.iter().map(derive).collect()
+        self.conduction = Some(Arc::new(self.find_conduction(view)));
     }
 
     /// Longest stable step, s; requires [`prepare`](Self::prepare).
-    pub(crate) fn stable_step(&self) -> f64 {
+    fn stable_step(&self) -> f64 {
         let Some(derived) = &self.derived else { return f64::INFINITY };
         let steps = self.bodies.iter().zip(derived).map(|(phyxels, derived)| derived.stable_step(phyxels));
         steps.fold(f64::INFINITY, f64::min)
@@ -149,53 +158,74 @@ impl ContinuumModel {
 
     /// Adds elastic, damping and pressure forces, updates plastic strains, and records the heat of both
     /// dissipations.
-    pub(crate) fn exert_forces(
-        &mut self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &mut Particles,
-        context: &StepContext,
-    ) {
+    fn exert_forces(&mut self, view: &mut ViewMut, context: &StepContext) {
         let Some(derived) = &mut self.derived else { return };
-        particles.force.resize(particles.mass.len(), Vec3::ZERO);
+        view.particles.force.resize(view.particles.mass.len(), Vec3::ZERO);
         for (phyxels, derived) in self.bodies.iter_mut().zip(derived) {
-            let body = &bodies[phyxels.id.0 as usize];
-            let material = &materials[body.material.0 as usize];
+            let material = view.material(phyxels.id);
             let range = derived.range.clone();
-            derived.phyxels.load_positions(&particles.position[range.clone()]);
+            derived.phyxels.load_positions(&view.particles.position[range.clone()]);
             // Implicit steps take the damping forces at their end.
             let is_damped = derived.preconditioner.is_none() && derived.phyxels.is_damped();
-            let velocities = is_damped.then_some(&particles.velocity[range.clone()]);
-            phyxels.stiffening = derived.phyxels.internal_forces(velocities, &mut particles.force[range.clone()]);
+            let velocities = is_damped.then_some(&view.particles.velocity[range.clone()]);
+            phyxels.stiffening = derived.phyxels.internal_forces(velocities, &mut view.particles.force[range.clone()]);
             let heat_factor = f64::from(material.heat.from_work.damping) * f64::from(context.dt);
             if heat_factor > 0.0 && is_damped {
-                record_damping_heat(&derived.phyxels, range.clone(), particles, heat_factor);
+                record_damping_heat(&derived.phyxels, range.clone(), view.particles, heat_factor);
             }
-            if phyxels.is_flowing(material, &particles.enthalpy[range.clone()]) {
-                derived.add_pressure_forces(particles);
+            if phyxels.is_flowing(material, &view.particles.enthalpy[range.clone()]) {
+                derived.add_pressure_forces(view.particles);
             }
-            phyxels.update_plasticity(&mut derived.phyxels, range, material, particles, context.dt);
+            phyxels.update_plasticity(&mut derived.phyxels, range, material, view.particles, context.dt);
         }
     }
 
     /// Advances velocities: `v += dt (g + f/m)`, or backward Euler.
-    pub(crate) fn advance_velocities(
+    fn advance_velocities(
         &mut self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &mut Particles,
-        before: &[Vec3],
+        view: &mut ViewMut,
+        previous: &[Vec3],
+        _contacts: &ContactContext,
         context: &StepContext,
-    ) {
-        let Some(derived) = &mut self.derived else { return };
+    ) -> ContactReactions {
+        let Some(derived) = &mut self.derived else { return ContactReactions::default() };
         for (phyxels, derived) in self.bodies.iter_mut().zip(derived) {
-            let material = &materials[bodies[phyxels.id.0 as usize].material.0 as usize];
+            let material = view.material(phyxels.id);
             if derived.preconditioner.is_some() {
-                derived.advance_implicitly(phyxels, material, particles, before, context);
+                derived.advance_implicitly(phyxels, material, view.particles, previous, context);
             } else {
-                derived.advance_explicitly(particles, before, context);
+                derived.advance_explicitly(view.particles, previous, context);
             }
         }
+        ContactReactions::default()
+    }
+
+    fn rearrange(&mut self, _moved: &Moved) {
+        self.invalidate();
+    }
+
+    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
+        self.conduction.as_ref()
+    }
+
+    fn change_phase(&mut self, view: &mut ViewMut, _context: &StepContext) {
+        self.change_phases(view);
+    }
+
+    fn update_thermal_state(&mut self, view: &View) {
+        self.update_material_states(view);
+    }
+
+    fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
+        self.change_setting(id, setting)
+    }
+
+    fn body_states(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)> {
+        self.summarise(view, strains)
+    }
+
+    fn skins(&self, view: &View, _values: [&[Real]; 2]) -> Vec<(BodyId, FrameSkin)> {
+        self.embedded_skins(view)
     }
 }
 

@@ -6,6 +6,7 @@ use super::{ContinuumModel, GRAIN, PhyxelBody};
 use crate::Real;
 use crate::body::Body;
 use crate::material::Material;
+use crate::model::ViewMut;
 use crate::parallel;
 use crate::store::{Particles, Phase};
 use glam::{Mat3, Quat, Vec3};
@@ -140,25 +141,25 @@ fn from_voigt([xx, yy, zz, yz, xz, xy]: [Real; 6]) -> Mat3 {
 
 impl ContinuumModel {
     /// Melts and freezes phyxels, and updates the reference configurations of bodies that flow.
-    pub(crate) fn change_phase(&mut self, bodies: &[Body], materials: &[Material], particles: &mut Particles) {
+    pub(super) fn change_phases(&mut self, view: &mut ViewMut) {
         let Some(derived) = &mut self.derived else { return };
         let mut updated = false;
         for (phyxels, derived) in self.bodies.iter_mut().zip(derived) {
-            let body = &bodies[phyxels.id.0 as usize];
-            let material = &materials[body.material.0 as usize];
-            let froze = phyxels.update_phases(derived, material, particles);
+            let body = view.body(phyxels.id);
+            let material = view.material(phyxels.id);
+            let froze = phyxels.update_phases(derived, material, view.particles);
             let range = derived.range.clone();
-            let flows = phyxels.is_flowing(material, &particles.enthalpy[range.clone()]);
+            let flows = phyxels.is_flowing(material, &view.particles.enthalpy[range.clone()]);
             let has_drifted =
-                || phyxels.has_drifted(&particles.rest[range.clone()], &particles.position[range.clone()]);
+                || phyxels.has_drifted(&view.particles.rest[range.clone()], &view.particles.position[range.clone()]);
             // What has frozen is stiff again: the stability limit must be estimated again.
             if froze || (flows && has_drifted()) {
-                phyxels.update_reference(derived, body, material, particles);
+                phyxels.update_reference(derived, body, material, view.particles);
                 updated = true;
             }
         }
         if updated {
-            self.conduction = Some(Arc::new(self.find_conduction(bodies, materials, particles)));
+            self.conduction = Some(Arc::new(self.find_conduction(&view.view())));
         }
     }
 }

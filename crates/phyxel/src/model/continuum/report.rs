@@ -3,11 +3,11 @@
 use super::phase_change::elastic_strain;
 use super::{ContinuumModel, DerivedContinuum, GRAIN, PhyxelBody};
 use crate::Real;
-use crate::body::{Body, BodyId};
+use crate::body::BodyId;
 use crate::commands::Setting;
 use crate::frame::FrameSkin;
-use crate::material::Material;
 use crate::model::BodyState;
+use crate::model::View;
 use crate::numerics::UnionFind;
 use crate::parallel;
 use crate::skin::Skin;
@@ -60,7 +60,7 @@ impl ContinuumModel {
         })
     }
 
-    pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
+    pub(super) fn change_setting(&mut self, id: BodyId, setting: &Setting) -> bool {
         let Some(phyxels) = self.bodies.iter_mut().find(|phyxels| phyxels.id == id) else { return false };
         match *setting {
             Setting::Flowing(on) => phyxels.settings.flowing = on,
@@ -71,45 +71,29 @@ impl ContinuumModel {
         true
     }
 
-    fn current_derived(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> Cow<'_, [DerivedContinuum]> {
+    fn current_derived(&self, view: &View) -> Cow<'_, [DerivedContinuum]> {
         match &self.derived {
             Some(derived) => Cow::Borrowed(derived),
-            None => Cow::Owned(self.derive(bodies, materials, particles)),
+            None => Cow::Owned(self.derive(view)),
         }
     }
 
-    pub(crate) fn body_states(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-        strains: &mut [Real],
-    ) -> Vec<(BodyId, BodyState)> {
-        let derived = self.current_derived(bodies, materials, particles);
+    pub(super) fn summarise(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)> {
+        let derived = self.current_derived(view);
         let states = self.bodies.iter().zip(derived.iter());
-        states.map(|(phyxels, derived)| (phyxels.id, phyxels.body_state(derived, particles, strains))).collect()
+        states.map(|(phyxels, derived)| (phyxels.id, phyxels.body_state(derived, view.particles, strains))).collect()
     }
 
-    pub(crate) fn skins(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> Vec<(BodyId, FrameSkin)> {
-        if bodies.iter().all(|body| !matches!(body.skin, Skin::Mesh(_) | Skin::Surfels(_))) {
+    pub(super) fn embedded_skins(&self, view: &View) -> Vec<(BodyId, FrameSkin)> {
+        if view.bodies.iter().all(|body| !matches!(body.skin, Skin::Mesh(_) | Skin::Surfels(_))) {
             return Vec::new();
         }
-        let derived = self.current_derived(bodies, materials, particles);
+        let derived = self.current_derived(view);
         let skins = self.bodies.iter().zip(derived.iter()).filter_map(|(phyxels, derived)| {
             let embedding = derived.embedding.as_ref()?;
-            let gradients = derived.deformation_gradients(particles);
+            let gradients = derived.deformation_gradients(view.particles);
             let (positions, velocities) =
-                (&particles.position[derived.range.clone()], &particles.velocity[derived.range.clone()]);
+                (&view.particles.position[derived.range.clone()], &view.particles.velocity[derived.range.clone()]);
             Some((phyxels.id, embedding.frame_skin(positions, velocities, &gradients)))
         });
         skins.collect()

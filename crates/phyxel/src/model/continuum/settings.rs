@@ -1,6 +1,7 @@
 //! Settings of the continuum model.
 
 use crate::Real;
+use crate::model::ModelKind;
 use serde::{Deserialize, Serialize};
 
 /// Settings of one body of phyxels.
@@ -55,4 +56,11 @@ impl Integration {
     /// Every scheme with its name in scene files.
     pub const ALL: [(&'static str, Self); 3] =
         [("auto", Self::Auto), ("explicit", Self::Explicit), ("implicit", Self::Implicit)];
+}
+
+impl ContinuumSettings {
+    /// Kind of the model.
+    pub(crate) fn kind(&self) -> ModelKind {
+        ModelKind::Continuum
+    }
 }

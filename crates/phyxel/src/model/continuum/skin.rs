@@ -4,6 +4,7 @@ use crate::Real;
 use crate::frame::{FrameSkin, Topology};
 use crate::geometry::{surface_topology, vertex_normals};
 use crate::neighbours::RadiusSearch;
+use crate::numerics::Csr;
 use crate::parallel;
 use crate::skin::{Skin, disc_normal};
 use glam::{Mat3, Vec3};
@@ -38,9 +39,8 @@ impl EmbeddedSkin {
 /// Embedding of the points of a skin in the phyxels of a body.
 #[derive(Clone, Debug)]
 pub(super) struct PhyxelEmbedding {
-    /// First entry of each vertex in `weights`.
-    start: Vec<u32>,
-    weights: Vec<PhyxelWeight>,
+    /// By vertex.
+    weights: Csr<PhyxelWeight>,
     /// Half axes of surfels in the reference configuration, m; empty for a mesh.
     axes: Vec<[Vec3; 2]>,
     triangles: Arc<Vec<[u32; 3]>>,
@@ -80,26 +80,16 @@ impl PhyxelEmbedding {
         let search = RadiusSearch::new(reference, max_support);
         let by_vertex =
             parallel::map(vertices.len(), GRAIN, |v| phyxel_weights(vertices[v], &search, reference, supports));
-        let mut start = vec![0];
-        let mut weights = Vec::new();
-        for of_vertex in by_vertex {
-            weights.extend(of_vertex);
-            start.push(weights.len() as u32);
-        }
-        Self { start, weights, axes, triangles: Arc::new(triangles.to_vec()), topology: surface_topology(triangles) }
-    }
-
-    /// Phyxels and weights of a vertex or surfel.
-    fn weights_of(&self, vertex: usize) -> &[PhyxelWeight] {
-        &self.weights[self.start[vertex] as usize..self.start[vertex + 1] as usize]
+        let (triangles, topology) = (Arc::new(triangles.to_vec()), surface_topology(triangles));
+        Self { weights: Csr::from_rows(by_vertex), axes, triangles, topology }
     }
 
     /// Positions and velocities of the points: the weighted mean of `x_i + J_i (X - X_i)` (`[MKN04]` eq.
     /// 27), exact for affine motion.
     fn embed_points(&self, positions: &[Vec3], velocities: &[Vec3], gradients: &[Mat3]) -> (Vec<Vec3>, Vec<Vec3>) {
-        let embedded = parallel::map(self.start.len() - 1, GRAIN, |v| {
+        let embedded = parallel::map(self.weights.row_count(), GRAIN, |v| {
             let mut sum = (Vec3::ZERO, Vec3::ZERO);
-            for w in self.weights_of(v) {
+            for w in self.weights.row(v) {
                 let i = w.phyxel as usize;
                 sum.0 += w.weight * (positions[i] + gradients[i] * w.offset);
                 sum.1 += w.weight * velocities[i];
@@ -116,7 +106,7 @@ impl PhyxelEmbedding {
     fn embed_axes(&self, gradients: &[Mat3]) -> Vec<[Vec3; 2]> {
         parallel::map(self.axes.len(), GRAIN, |v| {
             let add = |sum: Mat3, w: &PhyxelWeight| sum + gradients[w.phyxel as usize] * w.weight;
-            let mean = self.weights_of(v).iter().fold(Mat3::ZERO, add);
+            let mean = self.weights.row(v).iter().fold(Mat3::ZERO, add);
             self.axes[v].map(|axis| mean * axis)
         })
     }

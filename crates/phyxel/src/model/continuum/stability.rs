@@ -9,10 +9,10 @@ use crate::material::Material;
 use crate::model::damping::lowest_bar_frequency;
 use glam::Vec3;
 use phyxel_laws::linalg::eigen::max_tridiagonal_eigenvalue;
-use phyxel_laws::mass_spring::lattice::stable_step;
 use phyxel_laws::material::hooke::Hooke;
 use phyxel_laws::meshless::{DeformationGradient, PhyxelMaterial, YOUNG_OVER_SHEAR};
 use phyxel_laws::simd::{F32x8, WIDTH};
+use phyxel_laws::time_integration::stable_step;
 use serde::{Deserialize, Serialize};
 
 /// Fraction of the stability limit that a step may take.

@@ -6,12 +6,13 @@ use super::cloud::{Cloud, mean_distances};
 use crate::Real;
 use crate::body::{NewBody, Pose};
 use crate::material::Material;
-use crate::model::{Model, ModelSettings};
+use crate::model::{ModelSettings, ViewMut};
 use crate::skin::Skin;
 use crate::world::{Settings, World};
 use glam::{DMat3, DVec3, Mat3, Quat, Vec3};
 use phyxel_laws::material::hooke::{Hooke, VOIGT};
 use phyxel_laws::meshless::PhyxelMaterial;
+use phyxel_laws::rng::SequentialRng;
 use phyxel_laws::simd::SimdLevel;
 
 /// Jittered lattice with its volumes.
@@ -31,11 +32,8 @@ fn jittered_lattice(counts: [u32; 3], jitter: Real) -> (Vec<Vec3>, Vec<Real>) {
 }
 
 fn uniform(seed: u64) -> impl FnMut() -> Real {
-    let mut state = seed;
-    move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 40) as Real / (1u64 << 24) as Real - 0.5
-    }
+    let mut rng = SequentialRng::new(seed);
+    move || rng.uniform() - 0.5
 }
 
 const MATERIAL: PhyxelMaterial = PhyxelMaterial {
@@ -264,9 +262,10 @@ fn a_rotating_blob_that_flows_keeps_its_stress_in_its_own_frame() {
     let (mut updates, mut after_first) = (0, 0.0);
     for _ in 0..180 {
         world.particles.position.iter_mut().for_each(|x| *x = middle + rotation * (*x - middle));
-        let Model::Continuum(model) = &mut world.models[0] else { unreachable!() };
+        let model = &mut world.models.continuum;
         let before = model.bodies[0].reference.clone();
-        model.change_phase(&world.bodies, &world.materials, &mut world.particles);
+        let (bodies, materials, particles) = (&world.bodies, &world.materials, &mut world.particles);
+        model.change_phases(&mut ViewMut { bodies, materials, particles });
         updates += u32::from(model.bodies[0].reference != before);
         if updates == 1 && after_first == 0.0 {
             after_first = elastic(&world);

@@ -6,6 +6,7 @@ use super::{ContinuumModel, PhyxelBody};
 use crate::Real;
 use crate::body::Body;
 use crate::material::Material;
+use crate::model::View;
 use crate::parallel;
 use crate::store::Particles;
 use phyxel_laws::material::plasticity::{Isochoric, update_plastic_strain};
@@ -138,15 +139,15 @@ fn update_state(state: &mut PhyxelState, lane: usize, body: &Body, material: &Ma
 
 impl ContinuumModel {
     /// Updates stiffness, thermal strain and viscosity to the temperatures.
-    pub(crate) fn update_thermal_state(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+    pub(super) fn update_material_states(&mut self, view: &View) {
         let Some(derived) = &mut self.derived else { return };
         for (phyxels, derived) in self.bodies.iter().zip(derived) {
-            let body = &bodies[phyxels.id.0 as usize];
-            let material = &materials[body.material.0 as usize];
+            let body = view.body(phyxels.id);
+            let material = view.material(phyxels.id);
             if !depends_on_temperature(material) {
                 continue;
             }
-            let (cloud, enthalpy) = (&derived.phyxels.cloud, &particles.enthalpy[derived.range.clone()]);
+            let (cloud, enthalpy) = (&derived.phyxels.cloud, &view.particles.enthalpy[derived.range.clone()]);
             parallel::for_each_chunk(&mut derived.phyxels.states, GRAIN, |first, states| {
                 for (k, state) in states.iter_mut().enumerate() {
                     for i in cloud.members(first + k) {

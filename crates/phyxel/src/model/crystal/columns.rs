@@ -1,20 +1,15 @@
 //! Insertion and removal of particles in the columns of the model.
 
 use super::{CrystalModel, Docking, StoredFrame};
-use crate::body::BodyId;
+use crate::model::BodyModel;
 use crate::model::Moved;
-use crate::store::{Phase, Rearrangement};
+use crate::store::Rearrangement;
 use glam::Quat;
 use phyxel_laws::lattice::{Docks, LatticeFrame};
 
 impl CrystalModel {
-    /// Returns true if a body is a fluid, so that particles can be added to it.
-    pub(crate) fn is_fluid(&self, id: BodyId) -> bool {
-        self.bodies.iter().any(|own| own.id == id && own.settings.phase == Phase::Fluid)
-    }
-
     /// Rearranges all columns. Added particles are fluid.
-    pub(crate) fn rearrange(&mut self, moved: &Moved) {
+    pub(super) fn rearrange_columns(&mut self, moved: &Moved) {
         let mut sources = Vec::with_capacity(self.pressures.len() + moved.inserted.len());
         let (mut objects, mut first) = (Vec::new(), 0);
         for own in &mut self.bodies {

@@ -3,9 +3,8 @@
 use super::fluid::{VolumeFractions, compute_fractions};
 use super::{CrystalModel, Derived, GRAIN};
 use crate::Real;
-use crate::body::Body;
 use crate::heat::{ConductionGraph, Face, Link};
-use crate::material::Material;
+use crate::model::View;
 use crate::parallel;
 use crate::store::Particles;
 use glam::Vec3;
@@ -20,27 +19,20 @@ impl CrystalModel {
     ///
     /// Conductances are `2 k V_i V_j |grad W|/r` over the moment of the kernel, which is the SPH form of
     /// `div(k grad T)` (`[Bro85]`), and over the mean volume fraction, as there are fewer links at surfaces.
-    pub(crate) fn update_conduction(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+    pub(super) fn update_conduction_graph(&mut self, view: &View) {
         let Some(derived) = self.derived.as_deref_mut() else { return };
-        let conductivities: Vec<Real> = self
-            .bodies
-            .iter()
-            .map(|own| materials[bodies[own.id.0 as usize].material.0 as usize].heat.mean_conductivity())
-            .collect();
+        let conductivities: Vec<Real> =
+            self.bodies.iter().map(|own| view.material(own.id).heat.mean_conductivity()).collect();
         let order = &derived.table.order;
         let points: Vec<[Real; 4]> = parallel::map(order.len(), GRAIN, |s| {
             let k = order[s] as usize;
             let volume = derived.constants[derived.body_of[k] as usize].volume;
-            particles.position[derived.indices[k] as usize].extend(volume).to_array()
+            view.particles.position[derived.indices[k] as usize].extend(volume).to_array()
         });
         let VolumeFractions { fractions, .. } = compute_fractions(derived, &points);
-        let links = conduction_links(derived, particles, &fractions, &conductivities);
+        let links = conduction_links(derived, view.particles, &fractions, &conductivities);
         let faces = exposed_faces(derived, &fractions, &conductivities);
         derived.conduction = Arc::new(ConductionGraph { links, faces });
-    }
-
-    pub(crate) fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
-        self.derived.as_deref().map(|derived| &derived.conduction)
     }
 }
 

@@ -21,15 +21,17 @@ pub use self::settings::{CrystalSettings, Docking, PhaseChangeSettings};
 use self::solid::{LatticeForces, SolidConstants};
 use crate::Real;
 use crate::body::{Body, BodyId};
+use crate::contact::ContactContext;
 use crate::heat::ConductionGraph;
-use crate::material::{Curve, Material};
+use crate::material::Curve;
+use crate::model::{BodyModel, BodyState, ContactReactions, ModelTraits, Moved, OwnRepulsion, View, ViewMut};
 use crate::neighbours::{NeighbourTable, RadiusSearch};
 use crate::parallel;
 use crate::step::StepContext;
 use crate::store::{Particles, Phase};
-use glam::{DMat3, Mat3, Quat, Vec3};
+use glam::{Mat3, Quat, Vec3};
 use phyxel_laws::lattice::{DockingLaw, Docks, LatticeFrame, NEAREST, nearest_site};
-use phyxel_laws::linalg::rotation::nearest_rotation;
+use phyxel_laws::linalg::rotation::fit_rotation;
 use phyxel_laws::sph::{Cohesion, Kernel};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -211,9 +213,13 @@ impl Derived {
     }
 }
 
+/// Properties of the model.
+pub(super) const TRAITS: ModelTraits =
+    ModelTraits { own_repulsion: OwnRepulsion::Pressure, exchanges_particles: true, ..ModelTraits::SPHERES };
+
 impl CrystalModel {
     pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: CrystalSettings) {
-        let rotation = best_rotation(&particles.rest[body.range()], &particles.position[body.range()]);
+        let rotation = fit_rotation(&particles.rest[body.range()], &particles.position[body.range()]);
         let (object, solid_fraction) = (self.new_object(), if settings.phase == Phase::Solid { 1.0 } else { 0.0 });
         self.objects.resize(self.objects.len() + body.len(), object);
         self.solid_fractions.resize(self.solid_fractions.len() + body.len(), solid_fraction);
@@ -230,29 +236,7 @@ impl CrystalModel {
         self.next_object - 1
     }
 
-    pub(crate) fn invalidate(&mut self) {
-        self.derived = None;
-    }
-
-    pub(crate) fn remove_body(&mut self, id: BodyId) {
-        let Some(slot) = self.bodies.iter().position(|body| body.id == id) else { return };
-        let first: usize = self.bodies[..slot].iter().map(|body| body.count).sum();
-        let removed = first..first + self.bodies.remove(slot).count;
-        self.pressures.drain(removed.clone());
-        self.solid_fractions.drain(removed.clone());
-        self.objects.drain(removed.clone());
-        self.docks.drain(removed.clone());
-        self.lattice_frames.drain(removed);
-        self.invalidate();
-    }
-
-    pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
-        if self.derived.is_none() {
-            self.derived = Some(Box::new(self.derive(bodies, materials, particles)));
-        }
-    }
-
-    fn derive(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Derived {
+    fn derive(&self, view: &View) -> Derived {
         let mut first = 0;
         let mut constants: Vec<CrystalConstants> = Vec::with_capacity(self.bodies.len());
         for own in &self.bodies {
@@ -260,7 +244,7 @@ impl CrystalModel {
             first += own.count;
             constants.push(CrystalConstants {
                 is_solid: solid_fractions.iter().any(|&fraction| fraction > 0.0),
-                ..crystal_constants(own, bodies, materials, particles)
+                ..crystal_constants(own, view)
             });
         }
         let spacing = constants.iter().map(|body| body.solid.spacing).fold(0.0, Real::max);
@@ -277,9 +261,33 @@ impl CrystalModel {
             conduction: Arc::default(),
         }
     }
+}
+
+impl BodyModel for CrystalModel {
+    fn remove_body(&mut self, id: BodyId) {
+        let Some(slot) = self.bodies.iter().position(|body| body.id == id) else { return };
+        let first: usize = self.bodies[..slot].iter().map(|body| body.count).sum();
+        let removed = first..first + self.bodies.remove(slot).count;
+        self.pressures.drain(removed.clone());
+        self.solid_fractions.drain(removed.clone());
+        self.objects.drain(removed.clone());
+        self.docks.drain(removed.clone());
+        self.lattice_frames.drain(removed);
+        self.invalidate();
+    }
+
+    fn invalidate(&mut self) {
+        self.derived = None;
+    }
+
+    fn prepare(&mut self, view: &View) {
+        if self.derived.is_none() {
+            self.derived = Some(Box::new(self.derive(view)));
+        }
+    }
 
     /// Longest stable step, s. Needs [`prepare`](Self::prepare).
-    pub(crate) fn stable_step(&self) -> f64 {
+    fn stable_step(&self) -> f64 {
         let Some(derived) = self.derived.as_deref() else { return f64::INFINITY };
         let spacing = derived.constants.iter().map(|body| body.solid.spacing).fold(Real::INFINITY, Real::min);
         let solids = derived.constants.iter().filter(|body| body.is_solid);
@@ -290,9 +298,9 @@ impl CrystalModel {
     }
 
     /// Finds the neighbours of all particles.
-    pub(crate) fn find_neighbours(&mut self, particles: &Particles) {
+    fn find_neighbours(&mut self, view: &View) {
         let Some(derived) = self.derived.as_deref_mut() else { return };
-        let at = |k: usize| particles.position[derived.indices[k] as usize];
+        let at = |k: usize| view.particles.position[derived.indices[k] as usize];
         let points = parallel::map(derived.indices.len(), GRAIN, at);
         let radius = search_radius(&self.bodies, derived);
         derived.table.update(&points, radius);
@@ -303,13 +311,44 @@ impl CrystalModel {
     }
 
     /// Adds lattice forces and updates the lattices.
-    pub(crate) fn exert_forces(&mut self, particles: &mut Particles, context: &StepContext) {
+    fn exert_forces(&mut self, view: &mut ViewMut, context: &StepContext) {
         let Some(mut derived) = self.derived.take() else { return };
-        particles.force.resize(particles.mass.len(), Vec3::ZERO);
+        view.particles.force.resize(view.particles.mass.len(), Vec3::ZERO);
         if derived.constants.iter().any(|body| body.is_solid) {
-            self.exert_lattice_forces(&mut derived, particles, context.dt);
+            self.exert_lattice_forces(&mut derived, view.particles, context.dt);
         }
         self.derived = Some(derived);
+    }
+
+    fn rearrange(&mut self, moved: &Moved) {
+        self.rearrange_columns(moved);
+    }
+
+    fn advance_velocities(
+        &mut self,
+        view: &mut ViewMut,
+        previous: &[Vec3],
+        contacts: &ContactContext,
+        context: &StepContext,
+    ) -> ContactReactions {
+        self.advance_fluid(view.particles, previous, contacts, context);
+        ContactReactions::default()
+    }
+
+    fn update_conduction(&mut self, view: &View) {
+        self.update_conduction_graph(view);
+    }
+
+    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
+        self.derived.as_deref().map(|derived| &derived.conduction)
+    }
+
+    fn change_phase(&mut self, view: &mut ViewMut, context: &StepContext) {
+        self.change_phases(view, context);
+    }
+
+    fn body_states(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)> {
+        self.summarise(view, strains)
     }
 }
 
@@ -321,17 +360,12 @@ fn search_radius(bodies: &[CrystalBody], derived: &Derived) -> Real {
         .fold(derived.kernel.support, Real::max)
 }
 
-fn crystal_constants(
-    own: &CrystalBody,
-    bodies: &[Body],
-    materials: &[Material],
-    particles: &Particles,
-) -> CrystalConstants {
-    let body = &bodies[own.id.0 as usize];
-    let material = &materials[body.material.0 as usize];
+fn crystal_constants(own: &CrystalBody, view: &View) -> CrystalConstants {
+    let body = view.body(own.id);
+    let material = view.material(own.id);
     let range = body.range();
     let mass = body.template.mass;
-    let solid = SolidConstants::new(&own.settings, body, material, mass, &particles.rest[range.clone()]);
+    let solid = SolidConstants::new(&own.settings, body, material, mass, &view.particles.rest[range.clone()]);
     let volume = match own.settings.phase {
         Phase::Solid => solid.lattice.volume(),
         Phase::Fluid | Phase::Gas => mass / material.density,
@@ -353,19 +387,6 @@ fn crystal_constants(
         surface_tension,
         capillary_step: capillary_step.into(),
     }
-}
-
-/// Rotation that best maps the rest shape to the present positions.
-fn best_rotation(rest: &[Vec3], now: &[Vec3]) -> Quat {
-    let centre =
-        |points: &[Vec3]| points.iter().map(|x| x.as_dvec3()).sum::<glam::DVec3>() / points.len().max(1) as f64;
-    let (from, to) = (centre(rest), centre(now));
-    let mut a_pq = DMat3::ZERO;
-    for (a, b) in rest.iter().zip(now) {
-        let (a, b) = (a.as_dvec3() - from, b.as_dvec3() - to);
-        a_pq += DMat3::from_cols(b * a.x, b * a.y, b * a.z);
-    }
-    nearest_rotation(a_pq, Quat::IDENTITY)
 }
 
 /// Returns true if bodies with these particle spacings (m) may be in one world: all share one kernel.

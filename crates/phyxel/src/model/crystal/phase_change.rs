@@ -7,6 +7,8 @@ use super::{CrystalModel, Derived, GRAIN, StoredDocks};
 use crate::Real;
 use crate::body::Body;
 use crate::material::Material;
+use crate::model::View;
+use crate::model::ViewMut;
 use crate::parallel;
 use crate::step::StepContext;
 use crate::store::{Particles, Phase};
@@ -27,26 +29,20 @@ enum PhaseTransition {
 
 impl CrystalModel {
     /// Melts and freezes particles, and updates solid fractions.
-    pub(crate) fn change_phase(
-        &mut self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &mut Particles,
-        context: &StepContext,
-    ) {
+    pub(super) fn change_phases(&mut self, view: &mut ViewMut, context: &StepContext) {
         let Some(mut derived) = self.derived.take() else { return };
         self.steps += 1;
-        let laws = self.phase_change_laws(bodies, materials);
+        let laws = self.phase_change_laws(view.bodies, view.materials);
         if laws.iter().any(Option::is_some) {
-            let transitions = self.find_transitions(&derived, &laws, bodies, materials, particles, context.dt);
+            let transitions = self.find_transitions(&derived, &laws, &view.view(), context.dt);
             for (k, transition) in transitions {
-                self.apply_transition(&derived, particles, k, transition);
+                self.apply_transition(&derived, view.particles, k, transition);
             }
         }
         derived.constants.iter_mut().for_each(|body| body.is_solid = false);
         for (k, fraction) in self.solid_fractions.iter_mut().enumerate() {
             let fade_time = self.bodies[derived.body_of[k] as usize].settings.change.fade_time;
-            let is_solid = particles.phase[derived.indices[k] as usize] == Phase::Solid;
+            let is_solid = view.particles.phase[derived.indices[k] as usize] == Phase::Solid;
             *fraction = advance_solid_fraction(*fraction, is_solid, context.dt, fade_time);
             derived.constants[derived.body_of[k] as usize].is_solid |= *fraction > 0.0;
         }
@@ -75,14 +71,11 @@ impl CrystalModel {
         &self,
         derived: &Derived,
         laws: &[Option<PhaseChange>],
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
+        view: &View,
         dt: Real,
     ) -> Vec<(usize, PhaseTransition)> {
         let rng = CounterRng::new(0, self.steps);
-        let heats: Vec<_> =
-            self.bodies.iter().map(|own| materials[bodies[own.id.0 as usize].material.0 as usize].heat).collect();
+        let heats: Vec<_> = self.bodies.iter().map(|own| view.material(own.id).heat).collect();
         let order = &derived.table.order;
         let transitions = parallel::map_ranges(order.len(), GRAIN, |range| {
             let mut transitions = Vec::new();
@@ -91,11 +84,11 @@ impl CrystalModel {
                 let body = derived.body_of[k] as usize;
                 let Some(law) = &laws[body] else { continue };
                 let i = derived.indices[k] as usize;
-                let temperature = heats[body].temperature(particles.enthalpy[i]);
-                let (probability, transition) = match particles.phase[i] {
+                let temperature = heats[body].temperature(view.particles.enthalpy[i]);
+                let (probability, transition) = match view.particles.phase[i] {
                     Phase::Solid => (event_probability(law.melting_rate(temperature), dt), PhaseTransition::Melts),
                     Phase::Fluid | Phase::Gas if temperature < law.freezing_point => {
-                        let (neighbours, nearest) = summarise_solid_neighbours(derived, particles, s);
+                        let (neighbours, nearest) = summarise_solid_neighbours(derived, view.particles, s);
                         let rate = law.freezing_rate(temperature, &neighbours);
                         (event_probability(rate, dt), PhaseTransition::Freezes(nearest.unwrap_or(k as u32)))
                     }

@@ -3,9 +3,9 @@
 use super::solid::{BOND_RADIUS, transpose_lists};
 use super::{CrystalModel, Derived, GRAIN, search_radius};
 use crate::Real;
-use crate::body::{Body, BodyId};
-use crate::material::Material;
+use crate::body::BodyId;
 use crate::model::BodyState;
+use crate::model::View;
 use crate::numerics::UnionFind;
 use crate::parallel;
 use crate::store::{Particles, Phase};
@@ -17,21 +17,15 @@ use phyxel_laws::simd::{SimdLevel, WIDTH};
 impl CrystalModel {
     /// Pressure transmitted between the particles of a body, Pa: `sum_j (p_i + p_j)/2 V_j r |grad W|/3`, the
     /// mean of the forces of the last step over the faces of a particle. It excludes the forces of walls.
-    pub(crate) fn pressures(
-        &self,
-        id: BodyId,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> Vec<Real> {
-        let derived = self.derive_with_neighbours(bodies, materials, particles);
+    pub(crate) fn pressures(&self, id: BodyId, view: &View) -> Vec<Real> {
+        let derived = self.derive_with_neighbours(view);
         let (order, kernel) = (&derived.table.order, &derived.kernel);
         let sorted = parallel::map(order.len(), GRAIN, |s| {
             let k = order[s] as usize;
             let mut sum = 0.0;
             for &t in derived.table.neighbours(s).iter().flatten().filter(|&&t| t as usize != s) {
                 let other = order[t as usize] as usize;
-                let at = |k: usize| particles.position[derived.indices[k] as usize];
+                let at = |k: usize| view.particles.position[derived.indices[k] as usize];
                 let square = at(k).distance_squared(at(other));
                 let volume = derived.constants[derived.body_of[other] as usize].volume;
                 sum -= (self.pressures[k] + self.pressures[other]) * volume * square * kernel.slope(square.sqrt());
@@ -46,9 +40,9 @@ impl CrystalModel {
     }
 
     /// Derived data of the present state, with neighbours.
-    fn derive_with_neighbours(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Derived {
-        let mut derived = self.derive(bodies, materials, particles);
-        let points: Vec<Vec3> = derived.indices.iter().map(|&i| particles.position[i as usize]).collect();
+    fn derive_with_neighbours(&self, view: &View) -> Derived {
+        let mut derived = self.derive(view);
+        let points: Vec<Vec3> = derived.indices.iter().map(|&i| view.particles.position[i as usize]).collect();
         let radius = search_radius(&self.bodies, &derived);
         derived.table.update(&points, radius);
         derived
@@ -88,22 +82,16 @@ impl CrystalModel {
         self.viscosity_iterations
     }
 
-    pub(crate) fn body_states(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-        strains: &mut [Real],
-    ) -> Vec<(BodyId, BodyState)> {
-        let derived = self.derive_with_neighbours(bodies, materials, particles);
-        let (cracked, mut reverse) = (self.cracked_entries(&derived, particles), Vec::new());
+    pub(super) fn summarise(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)> {
+        let derived = self.derive_with_neighbours(view);
+        let (cracked, mut reverse) = (self.cracked_entries(&derived, view.particles), Vec::new());
         if !cracked.is_empty() {
             transpose_lists(&derived.table, &mut reverse);
         }
         let is_cracked =
             |entry: usize| reverse.get(entry).is_some_and(|&reverse| cracked[entry] || cracked[reverse as usize]);
         let energies_and_strains = parallel::map(derived.table.order.len(), GRAIN, |s| {
-            self.energy_and_strain(&derived, particles, s, is_cracked)
+            self.energy_and_strain(&derived, view.particles, s, is_cracked)
         });
         let mut states = vec![BodyState::default(); self.bodies.len()];
         for (&k, (energy, strain)) in derived.table.order.iter().zip(energies_and_strains) {
@@ -113,7 +101,7 @@ impl CrystalModel {
             state.strain_max = state.strain_max.max(strain.into());
         }
         let solver_iterations = Some(f64::from(self.pressure_iterations));
-        let reports = self.bodies.iter().zip(states).zip(self.pieces(&derived, particles));
+        let reports = self.bodies.iter().zip(states).zip(self.pieces(&derived, view.particles));
         reports
             .map(|((own, state), pieces)| {
                 (own.id, BodyState { pieces, broken: own.broken, solver_iterations, ..state })

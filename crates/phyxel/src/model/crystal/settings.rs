@@ -1,6 +1,7 @@
 //! Settings of a body of crystal or fluid.
 
 use crate::Real;
+use crate::model::ModelKind;
 use crate::store::Phase;
 use phyxel_laws::lattice::DockingLaw;
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,16 @@ impl Default for CrystalSettings {
             smoothing: 10.0,
             change: PhaseChangeSettings::default(),
             docking: None,
+        }
+    }
+}
+
+impl CrystalSettings {
+    /// Kind of the model: a body that starts as a solid is a crystal, others are fluids.
+    pub(crate) fn kind(&self) -> ModelKind {
+        match self.phase {
+            Phase::Solid => ModelKind::Crystal,
+            Phase::Fluid | Phase::Gas => ModelKind::Fluid,
         }
     }
 }

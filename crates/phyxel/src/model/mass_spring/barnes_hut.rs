@@ -4,6 +4,7 @@ use super::pair_interactions::PairParticle;
 use super::pair_table::PairTable;
 use super::verlet_list::Role;
 use crate::Real;
+use crate::numerics::Aabb;
 use crate::parallel;
 use glam::Vec3;
 
@@ -80,15 +81,10 @@ pub(super) struct BarnesHutTree<'a> {
 impl<'a> BarnesHutTree<'a> {
     /// Builds the octree of the molecules in the given rows.
     pub fn new(particles: &'a [PairParticle], rows: Vec<u32>) -> Self {
-        let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let bounds = |(min, max): (Vec3, Vec3), &row: &u32| {
-            let x = particles[row as usize].position;
-            (min.min(x), max.max(x))
-        };
-        let (min, max) = rows.iter().fold(start, bounds);
-        let edge = (max - min).max_element().max(1e-30) * 1.000_001;
+        let aabb = Aabb::from_points(rows.iter().map(|&row| particles[row as usize].position));
+        let edge = aabb.extent().max_element().max(1e-30) * 1.000_001;
         let key = |row: u32| {
-            let cell = (particles[row as usize].position - min) * ((1u32 << MAX_DEPTH) as Real / edge);
+            let cell = (particles[row as usize].position - aabb.min) * ((1u32 << MAX_DEPTH) as Real / edge);
             cell.to_array()
                 .map(|x| dilate_bits(x as u64))
                 .iter()

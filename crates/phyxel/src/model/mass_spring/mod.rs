@@ -27,12 +27,16 @@ use self::stability::{FrequencyBounds, MoleculeLimits};
 use self::verlet_list::{Candidate, Role, VerletList};
 use crate::Real;
 use crate::body::{Body, BodyId};
+use crate::commands::Setting;
+use crate::contact::ContactContext;
 use crate::heat::ConductionGraph;
 use crate::material::{Material, ThermalProperties};
 use crate::model::damping::lowest_bar_frequency;
+use crate::model::{BodyModel, BodyState, ContactReactions, CutPlane, ModelTraits, Moved, OwnRepulsion, View, ViewMut};
 use crate::parallel;
 use crate::step::StepContext;
 use crate::store::{Flags, Particles, Phase};
+use crate::world::World;
 use glam::Vec3;
 pub use phyxel_laws::mass_spring::lattice::POISSON_RATIO;
 use phyxel_laws::mass_spring::lattice::isotropic_springs;
@@ -106,6 +110,14 @@ struct LatticeConstants {
     table: PairTable,
 }
 
+/// Properties of the model.
+pub(super) const TRAITS: ModelTraits = ModelTraits {
+    own_repulsion: OwnRepulsion::Molten,
+    has_surface_particles: true,
+    can_be_cut: true,
+    ..ModelTraits::SPHERES
+};
+
 impl MassSpringModel {
     pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: MassSpringSettings) {
         let rest = &particles.rest[body.range()];
@@ -128,45 +140,12 @@ impl MassSpringModel {
         self.invalidate();
     }
 
-    pub(crate) fn invalidate(&mut self) {
-        self.cache = None;
-    }
-
-    /// Removes a body. Indices are local to bodies, so other bodies are not affected.
-    pub(crate) fn remove_body(&mut self, id: BodyId) {
-        self.bodies.retain(|body| body.id != id);
-        self.invalidate();
-    }
-
-    pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
-        if self.cache.is_none() {
-            self.cache = Some(Box::new(self.build_cache(bodies, materials, particles)));
-        }
-    }
-
-    fn build_cache(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> MassSpringCache {
+    fn build_cache(&self, view: &View) -> MassSpringCache {
         let constants = self.bodies.iter().map(|lattice| {
-            let body = &bodies[lattice.id.0 as usize];
-            lattice_constants(lattice, body, &materials[body.material.0 as usize], particles)
+            let body = view.body(lattice.id);
+            lattice_constants(lattice, body, view.material(lattice.id), view.particles)
         });
         MassSpringCache { constants: constants.collect(), ..MassSpringCache::default() }
-    }
-
-    /// Rebuilds the Verlet list if there are soft particles or molecules and the list is no longer valid.
-    pub(crate) fn find_neighbours(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
-        let Some(mut cache) = self.cache.take() else { return };
-        let roles = self.find_roles(&cache, bodies, materials, particles);
-        if roles.iter().all(|&role| role == Role::Solid) {
-            (cache.list, cache.roles) = Default::default();
-        } else {
-            let is_valid = cache.roles == roles && cache.list.is_valid(|i| particles.position[i as usize]);
-            if !is_valid {
-                let candidates = gather_candidates(&cache.constants, &roles, particles);
-                cache.list = VerletList::build(&candidates, self.max_cutoff());
-                cache.roles = roles;
-            }
-        }
-        self.cache = Some(cache);
     }
 
     /// Largest cut-off of all bodies, sizes.
@@ -175,20 +154,14 @@ impl MassSpringModel {
     }
 
     /// Role of each particle, body after body.
-    fn find_roles(
-        &self,
-        cache: &MassSpringCache,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> Vec<Role> {
+    fn find_roles(&self, cache: &MassSpringCache, view: &View) -> Vec<Role> {
         let mut roles = Vec::new();
         for (lattice, constants) in self.bodies.iter().zip(&cache.constants) {
-            let heat = materials[bodies[lattice.id.0 as usize].material.0 as usize].heat;
+            let heat = view.material(lattice.id).heat;
             roles.extend(parallel::map(constants.range.len(), GRAIN, |k| {
                 let i = constants.range.start + k;
-                match particles.phase[i] {
-                    Phase::Solid if is_soft(&heat, particles.enthalpy[i]) => Role::Soft,
+                match view.particles.phase[i] {
+                    Phase::Solid if is_soft(&heat, view.particles.enthalpy[i]) => Role::Soft,
                     Phase::Solid => Role::Solid,
                     Phase::Fluid | Phase::Gas => Role::Molecule,
                 }
@@ -197,57 +170,14 @@ impl MassSpringModel {
         roles
     }
 
-    /// Adds spring and pair forces and accumulates the heat of damping.
-    pub(crate) fn exert_forces(
-        &mut self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &mut Particles,
-        context: &StepContext,
-    ) {
-        let Some(mut cache) = self.cache.take() else { return };
-        particles.force.resize(particles.mass.len(), Vec3::ZERO);
-        for (lattice, constants) in self.bodies.iter_mut().zip(&mut cache.constants) {
-            let body = &bodies[lattice.id.0 as usize];
-            let material = &materials[body.material.0 as usize];
-            let enthalpy = &particles.enthalpy[constants.range.clone()];
-            let stiffness = Stiffness::new(material, body.rest_temperature, enthalpy);
-            let range = constants.range.clone();
-            let max_strain =
-                spring_forces::add_forces(&lattice.graph, range, constants.rayleigh_damping, &stiffness, particles);
-            lattice.is_large_strain = max_strain > LARGE_STRAIN;
-            constants.max_omega_squared = lattice.max_omega_squared() * f64::from(material.max_young_modulus());
-            if material.heat.from_work.damping > 0.0 {
-                let fraction = f64::from(material.heat.from_work.damping) * f64::from(context.dt);
-                spring_forces::accumulate_damping_heat(
-                    &lattice.graph,
-                    constants.range.clone(),
-                    constants.rayleigh_damping,
-                    &stiffness,
-                    particles,
-                    fraction,
-                );
-            }
-        }
-        self.exert_pair_forces(&mut cache, bodies, materials, particles, context);
-        self.cache = Some(cache);
-    }
-
     /// Adds pair forces, accumulates the heat of viscosity and updates the stability limits of molecules.
-    fn exert_pair_forces(
-        &mut self,
-        cache: &mut MassSpringCache,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &mut Particles,
-        context: &StepContext,
-    ) {
+    fn exert_pair_forces(&mut self, cache: &mut MassSpringCache, view: &mut ViewMut, context: &StepContext) {
         self.molecule_limits = MoleculeLimits::default();
         cache.pair_particles.clear();
         if cache.list.particles.is_empty() {
             return;
         }
-        let pair_particles = self.gather_pair_particles(cache, bodies, materials, particles);
+        let pair_particles = self.gather_pair_particles(cache, &view.view());
         let laws = self.pair_laws(&cache.constants);
         let pairs = PairInteractions { list: &cache.list, particles: &pair_particles, laws: &laws };
         let mut sums = pairs.sums();
@@ -261,8 +191,8 @@ impl MassSpringModel {
             tree.forces(table, opening_angle).into_iter().for_each(|(k, force)| sums[k as usize].force += force);
         }
         let heat_fraction = |i: u32| {
-            let body = &bodies[particles.body[i as usize].0 as usize];
-            f64::from(materials[body.material.0 as usize].heat.from_work.damping) * f64::from(context.dt)
+            let body = &view.bodies[view.particles.body[i as usize].0 as usize];
+            f64::from(view.materials[body.material.0 as usize].heat.from_work.damping) * f64::from(context.dt)
         };
         let heats: Vec<f64> = cache
             .list
@@ -272,11 +202,11 @@ impl MassSpringModel {
             .map(|(&i, sum)| heat_fraction(i) * f64::from(sum.dissipation))
             .collect();
         if heats.iter().any(|&heat| heat > 0.0) {
-            let dissipated = particles.heat_made_mut();
+            let dissipated = view.particles.heat_made_mut();
             cache.list.particles.iter().zip(&heats).for_each(|(&i, heat)| dissipated[i as usize] += heat);
         }
         for ((&i, particle), sum) in cache.list.particles.iter().zip(&pair_particles).zip(&sums) {
-            particles.force[i as usize] += sum.force;
+            view.particles.force[i as usize] += sum.force;
             let mass = f64::from(particle.mass);
             self.molecule_limits.omega_squared =
                 self.molecule_limits.omega_squared.max(2.0 * f64::from(sum.stiffness) / mass);
@@ -292,13 +222,7 @@ impl MassSpringModel {
         constants.iter().map(|constants| &constants.table).zip(summation).collect()
     }
 
-    fn gather_pair_particles(
-        &self,
-        cache: &MassSpringCache,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> Vec<PairParticle> {
+    fn gather_pair_particles(&self, cache: &MassSpringCache, view: &View) -> Vec<PairParticle> {
         let slot_of = |i: usize| cache.constants.partition_point(|constants| constants.range.end <= i);
         let offsets: Vec<usize> = cache
             .constants
@@ -314,16 +238,16 @@ impl MassSpringModel {
             let slot = slot_of(i);
             let constants = &cache.constants[slot];
             let local = i - constants.range.start;
-            let material = &materials[bodies[self.bodies[slot].id.0 as usize].material.0 as usize];
-            let temperature = material.heat.temperature(particles.enthalpy[i]);
-            let factors = match particles.phase[i] {
+            let material = view.material(self.bodies[slot].id);
+            let temperature = material.heat.temperature(view.particles.enthalpy[i]);
+            let factors = match view.particles.phase[i] {
                 Phase::Gas => [0.0, self.bodies[slot].settings.gas.repulsion.sqrt()],
                 _ => [material.fluid.cohesion.at(temperature).sqrt(), 1.0],
             };
             PairParticle {
-                position: particles.position[i],
-                velocity: particles.velocity[i],
-                mass: particles.mass[i],
+                position: view.particles.position[i],
+                velocity: view.particles.velocity[i],
+                mass: view.particles.mass[i],
                 size: constants.sizes[local],
                 role: cache.roles[offsets[slot] + local],
                 body: slot as u32,
@@ -333,43 +257,87 @@ impl MassSpringModel {
             }
         })
     }
+}
 
-    /// Updates the conduction graph: links along springs, rebuilt only after springs were removed or added,
-    /// and links between molecules.
-    pub(crate) fn update_conduction(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+impl BodyModel for MassSpringModel {
+    /// Removes a body. Indices are local to bodies, so other bodies are not affected.
+    fn remove_body(&mut self, id: BodyId) {
+        self.bodies.retain(|body| body.id != id);
+        self.invalidate();
+    }
+
+    fn invalidate(&mut self) {
+        self.cache = None;
+    }
+
+    fn prepare(&mut self, view: &View) {
+        if self.cache.is_none() {
+            self.cache = Some(Box::new(self.build_cache(view)));
+        }
+    }
+
+    /// Rebuilds the Verlet list if there are soft particles or molecules and the list is no longer valid.
+    fn find_neighbours(&mut self, view: &View) {
         let Some(mut cache) = self.cache.take() else { return };
-        let laws = self.pair_laws(&cache.constants);
-        let molecular =
-            PairInteractions { list: &cache.list, particles: &cache.pair_particles, laws: &laws }.conduction_links();
-        let solid = match &cache.solid_conduction {
-            Some(graph) => graph.clone(),
-            None => {
-                let graphs = self.bodies.iter().zip(&cache.constants).map(|(lattice, constants)| {
-                    let heat = &materials[bodies[lattice.id.0 as usize].material.0 as usize].heat;
-                    conduction::spring_conduction(lattice, constants.range.clone(), heat, particles)
-                });
-                Arc::new(graphs.fold(ConductionGraph::default(), conduction::join))
-            }
-        };
-        cache.solid_conduction = Some(solid.clone());
-        cache.conduction = if molecular.is_empty() {
-            solid
+        let roles = self.find_roles(&cache, view);
+        if roles.iter().all(|&role| role == Role::Solid) {
+            (cache.list, cache.roles) = Default::default();
         } else {
-            let links = molecular.into_iter().chain(solid.links.iter().copied()).collect();
-            Arc::new(ConductionGraph { links, faces: solid.faces.clone() })
-        };
+            let is_valid = cache.roles == roles && cache.list.is_valid(|i| view.particles.position[i as usize]);
+            if !is_valid {
+                let candidates = gather_candidates(&cache.constants, &roles, view.particles);
+                cache.list = VerletList::build(&candidates, self.max_cutoff());
+                cache.roles = roles;
+            }
+        }
         self.cache = Some(cache);
     }
 
-    /// Conduction graph of all bodies.
-    pub(crate) fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
-        self.cache.as_deref().map(|cache| &cache.conduction)
+    /// Adds spring and pair forces and accumulates the heat of damping.
+    fn exert_forces(&mut self, view: &mut ViewMut, context: &StepContext) {
+        let Some(mut cache) = self.cache.take() else { return };
+        view.particles.force.resize(view.particles.mass.len(), Vec3::ZERO);
+        for (lattice, constants) in self.bodies.iter_mut().zip(&mut cache.constants) {
+            let body = view.body(lattice.id);
+            let material = view.material(lattice.id);
+            let enthalpy = &view.particles.enthalpy[constants.range.clone()];
+            let stiffness = Stiffness::new(material, body.rest_temperature, enthalpy);
+            let range = constants.range.clone();
+            let max_strain = spring_forces::add_forces(
+                &lattice.graph,
+                range,
+                constants.rayleigh_damping,
+                &stiffness,
+                view.particles,
+            );
+            lattice.is_large_strain = max_strain > LARGE_STRAIN;
+            constants.max_omega_squared = lattice.max_omega_squared() * f64::from(material.max_young_modulus());
+            if material.heat.from_work.damping > 0.0 {
+                let fraction = f64::from(material.heat.from_work.damping) * f64::from(context.dt);
+                spring_forces::accumulate_damping_heat(
+                    &lattice.graph,
+                    constants.range.clone(),
+                    constants.rayleigh_damping,
+                    &stiffness,
+                    view.particles,
+                    fraction,
+                );
+            }
+        }
+        self.exert_pair_forces(&mut cache, view, context);
+        self.cache = Some(cache);
     }
 
     /// Advances velocities by `v += dt (g + f/m)`, `[TPF89]` eq. 19; gas has buoyancy and drag.
-    pub(crate) fn advance_velocities(&mut self, particles: &mut Particles, previous: &[Vec3], context: &StepContext) {
-        let Some(cache) = self.cache.as_deref() else { return };
-        let Particles { velocity, force, mass, flags, phase, .. } = particles;
+    fn advance_velocities(
+        &mut self,
+        view: &mut ViewMut,
+        previous: &[Vec3],
+        _contacts: &ContactContext,
+        context: &StepContext,
+    ) -> ContactReactions {
+        let Some(cache) = self.cache.as_deref() else { return ContactReactions::default() };
+        let Particles { velocity, force, mass, flags, phase, .. } = &mut *view.particles;
         for (lattice, constants) in self.bodies.iter().zip(&cache.constants) {
             let gas = lattice.settings.gas;
             let decay = libm::expf(-gas.drag * context.dt);
@@ -388,6 +356,63 @@ impl MassSpringModel {
                 }
             });
         }
+        ContactReactions::default()
+    }
+
+    /// Updates the conduction graph: links along springs, rebuilt only after springs were removed or added,
+    /// and links between molecules.
+    fn update_conduction(&mut self, view: &View) {
+        let Some(mut cache) = self.cache.take() else { return };
+        let laws = self.pair_laws(&cache.constants);
+        let molecular =
+            PairInteractions { list: &cache.list, particles: &cache.pair_particles, laws: &laws }.conduction_links();
+        let solid = match &cache.solid_conduction {
+            Some(graph) => graph.clone(),
+            None => {
+                let graphs = self.bodies.iter().zip(&cache.constants).map(|(lattice, constants)| {
+                    let heat = &view.material(lattice.id).heat;
+                    conduction::spring_conduction(lattice, constants.range.clone(), heat, view.particles)
+                });
+                Arc::new(graphs.fold(ConductionGraph::default(), conduction::join))
+            }
+        };
+        cache.solid_conduction = Some(solid.clone());
+        cache.conduction = if molecular.is_empty() {
+            solid
+        } else {
+            let links = molecular.into_iter().chain(solid.links.iter().copied()).collect();
+            Arc::new(ConductionGraph { links, faces: solid.faces.clone() })
+        };
+        self.cache = Some(cache);
+    }
+
+    /// Conduction graph of all bodies.
+    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
+        self.cache.as_deref().map(|cache| &cache.conduction)
+    }
+
+    fn rearrange(&mut self, _moved: &Moved) {
+        self.invalidate();
+    }
+
+    fn stable_step(&self) -> f64 {
+        self.stable_spring_step()
+    }
+
+    fn change_phase(&mut self, view: &mut ViewMut, context: &StepContext) {
+        self.change_phases(view, context);
+    }
+
+    fn cut(&mut self, id: BodyId, plane: CutPlane, world: &mut World) {
+        self.cut_springs(id, plane, &world.view());
+    }
+
+    fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
+        self.change_setting(id, setting)
+    }
+
+    fn body_states(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)> {
+        self.summarise(view, strains)
     }
 }
 

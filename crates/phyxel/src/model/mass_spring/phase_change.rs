@@ -8,6 +8,8 @@ use super::{GRAIN, LatticeConstants, MassSpringModel, SpringLattice};
 use crate::Real;
 use crate::body::Body;
 use crate::material::{Material, ThermalProperties};
+use crate::model::CutPlane;
+use crate::model::ViewMut;
 use crate::parallel;
 use crate::step::StepContext;
 use crate::store::{Particles, Phase};
@@ -23,25 +25,20 @@ const FROZEN_STIFFNESS: Real = 0.794;
 
 impl MassSpringModel {
     /// Applies phase changes: springs yield, melt and break; molecules freeze, boil and condense.
-    pub(crate) fn change_phase(
-        &mut self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &mut Particles,
-        context: &StepContext,
-    ) {
+    pub(super) fn change_phases(&mut self, view: &mut ViewMut, context: &StepContext) {
         let Some(mut cache) = self.cache.take() else { return };
         let mut changed = false;
         for (lattice, constants) in self.bodies.iter_mut().zip(&mut cache.constants) {
-            let body = &bodies[lattice.id.0 as usize];
-            let material = &materials[body.material.0 as usize];
-            yield_springs(lattice, body, material, particles, context.dt);
-            let removed = remove_springs(lattice, body, material, particles);
-            release_molecules(lattice, constants.range.clone(), particles);
-            boil(constants.range.clone(), &material.heat, particles);
-            let added = freeze(lattice, constants, &cache.list, material, particles);
+            let body = view.body(lattice.id);
+            let material = view.material(lattice.id);
+            yield_springs(lattice, body, material, view.particles, context.dt);
+            let removed = remove_springs(lattice, body, material, view.particles);
+            release_molecules(lattice, constants.range.clone(), view.particles);
+            boil(constants.range.clone(), &material.heat, view.particles);
+            let added = freeze(lattice, constants, &cache.list, material, view.particles);
             if removed || added {
-                lattice.omega_squared = update_frequency_bounds(lattice, added, constants.range.clone(), particles);
+                lattice.omega_squared =
+                    update_frequency_bounds(lattice, added, constants.range.clone(), view.particles);
                 constants.max_omega_squared = lattice.max_omega_squared() * f64::from(material.max_young_modulus());
                 changed = true;
             }
@@ -235,7 +232,7 @@ fn frozen_spring(pair: [u32; 2], length: Real, size: Real) -> Spring {
 }
 
 /// Cuts the springs that cross a plane of the rest shape; returns their number.
-pub(super) fn cut(lattice: &mut SpringLattice, rest: &[Vec3], point: Vec3, normal: Vec3) -> u64 {
-    let above = |i: usize| (rest[i] - point).dot(normal) > 0.0;
+pub(super) fn cut(lattice: &mut SpringLattice, rest: &[Vec3], plane: CutPlane) -> u64 {
+    let above = |i: usize| plane.is_above(rest[i]);
     lattice.graph.retain(|i, half| above(i) == above(half.other as usize))
 }

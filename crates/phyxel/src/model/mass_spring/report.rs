@@ -5,14 +5,15 @@ use super::spring_forces::{Stiffness, spring_state};
 use super::verlet_list::{Role, VerletList};
 use super::{GRAIN, MassSpringCache, MassSpringModel, gather_candidates, phase_change};
 use crate::Real;
-use crate::body::{Body, BodyId};
+use crate::body::BodyId;
 use crate::commands::Setting;
-use crate::material::Material;
+use crate::model::BodyModel;
 use crate::model::BodyState;
+use crate::model::CutPlane;
+use crate::model::View;
 use crate::numerics::UnionFind;
 use crate::parallel;
 use crate::store::Particles;
-use glam::Vec3;
 
 /// Distance below which molecules count as connected, sizes.
 const PIECE_DISTANCE: Real = 1.6;
@@ -23,7 +24,7 @@ impl MassSpringModel {
         self.bodies.iter().map(|body| body.graph.springs().count() as u64).sum()
     }
 
-    pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
+    pub(super) fn change_setting(&mut self, id: BodyId, setting: &Setting) -> bool {
         let Some(lattice) = self.bodies.iter_mut().find(|lattice| lattice.id == id) else { return false };
         match *setting {
             Setting::Refreeze(on) => lattice.settings.refreeze = on,
@@ -32,32 +33,25 @@ impl MassSpringModel {
         true
     }
 
-    pub(crate) fn cut(&mut self, id: BodyId, point: Vec3, normal: Vec3, bodies: &[Body], particles: &Particles) {
+    pub(super) fn cut_springs(&mut self, id: BodyId, plane: CutPlane, view: &View) {
         let Some(lattice) = self.bodies.iter_mut().find(|lattice| lattice.id == id) else { return };
-        let rest = &particles.rest[bodies[id.0 as usize].range()];
-        lattice.broken += phase_change::cut(lattice, rest, point, normal);
+        let rest = &view.particles.rest[view.range(id)];
+        lattice.broken += phase_change::cut(lattice, rest, plane);
         self.invalidate();
     }
 
-    pub(crate) fn body_states(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-        strains: &mut [Real],
-    ) -> Vec<(BodyId, BodyState)> {
-        let mut cache = self.build_cache(bodies, materials, particles);
-        cache.roles = self.find_roles(&cache, bodies, materials, particles);
+    pub(super) fn summarise(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)> {
+        let mut cache = self.build_cache(view);
+        cache.roles = self.find_roles(&cache, view);
         if cache.roles.contains(&Role::Molecule) {
-            let candidates = gather_candidates(&cache.constants, &cache.roles, particles);
+            let candidates = gather_candidates(&cache.constants, &cache.roles, view.particles);
             cache.list = VerletList::build(&candidates, self.max_cutoff());
         }
-        let mut states: Vec<(BodyId, BodyState)> = (0..self.bodies.len())
-            .map(|slot| self.state(slot, &cache, bodies, materials, particles, strains))
-            .collect();
+        let mut states: Vec<(BodyId, BodyState)> =
+            (0..self.bodies.len()).map(|slot| self.state(slot, &cache, view, strains)).collect();
         // The pair energy belongs to all bodies of the model; the first one reports it.
         if let Some((_, first)) = states.first_mut() {
-            let pair_particles = self.gather_pair_particles(&cache, bodies, materials, particles);
+            let pair_particles = self.gather_pair_particles(&cache, view);
             let laws = self.pair_laws(&cache.constants);
             first.elastic_energy +=
                 PairInteractions { list: &cache.list, particles: &pair_particles, laws: &laws }.energy();
@@ -65,21 +59,13 @@ impl MassSpringModel {
         states
     }
 
-    fn state(
-        &self,
-        slot: usize,
-        cache: &MassSpringCache,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-        strains: &mut [Real],
-    ) -> (BodyId, BodyState) {
+    fn state(&self, slot: usize, cache: &MassSpringCache, view: &View, strains: &mut [Real]) -> (BodyId, BodyState) {
         let (lattice, constants) = (&self.bodies[slot], &cache.constants[slot]);
         let range = constants.range.clone();
-        let body = &bodies[lattice.id.0 as usize];
-        let material = &materials[body.material.0 as usize];
-        let stiffness = Stiffness::new(material, body.rest_temperature, &particles.enthalpy[range.clone()]);
-        let positions = &particles.position[range.clone()];
+        let body = view.body(lattice.id);
+        let material = view.material(lattice.id);
+        let stiffness = Stiffness::new(material, body.rest_temperature, &view.particles.enthalpy[range.clone()]);
+        let positions = &view.particles.position[range.clone()];
         let strains_and_energies: Vec<(Real, f64)> = parallel::map(range.len(), GRAIN, |i| {
             lattice.graph.of(i).iter().fold((0.0, 0.0), |(strain, energy): (Real, f64), half| {
                 let state = spring_state(i, half, positions, &stiffness);
@@ -92,7 +78,7 @@ impl MassSpringModel {
         let state = BodyState {
             elastic_energy: strains_and_energies.iter().map(|(_, energy)| energy).sum(),
             strain_max: f64::from(strains_and_energies.iter().map(|(strain, _)| *strain).fold(0.0, Real::max)),
-            pieces: self.count_pieces(slot, cache, particles),
+            pieces: self.count_pieces(slot, cache, view.particles),
             broken: lattice.broken,
             merged: lattice.merged,
             ..BodyState::default()

@@ -2,6 +2,7 @@
 
 use super::pair_table::PairTable;
 use crate::Real;
+use crate::model::ModelKind;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -110,5 +111,12 @@ pub struct Gas {
 impl Default for Gas {
     fn default() -> Self {
         Self { repulsion: 2.0, lift: 0.0, drag: 0.0 }
+    }
+}
+
+impl MassSpringSettings {
+    /// Kind of the model.
+    pub(crate) fn kind(&self) -> ModelKind {
+        ModelKind::MassSpring
     }
 }

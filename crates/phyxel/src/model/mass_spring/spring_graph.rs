@@ -2,6 +2,7 @@
 
 use super::settings::Cell;
 use crate::Real;
+use crate::numerics::Csr;
 use crate::parallel;
 use glam::Vec3;
 use phyxel_laws::mass_spring::lattice::CellSprings;
@@ -91,22 +92,12 @@ impl SpringGraph {
 
     /// Graph of the given springs.
     pub fn from_springs(particle_count: usize, springs: &[Spring]) -> Self {
-        let mut count = vec![0u32; particle_count];
-        springs.iter().flat_map(|spring| spring.pair).for_each(|i| count[i as usize] += 1);
-        let mut start = vec![0u32; particle_count + 1];
-        (0..particle_count).for_each(|i| start[i + 1] = start[i] + count[i]);
-        let total = start[particle_count] as usize;
-        let (mut halves, mut conductions) =
-            (vec![HalfSpring::default(); total], vec![SpringConduction::default(); total]);
-        let mut next = start.clone();
-        for &Spring { pair: [a, b], half, conduction } in springs {
-            for (from, other) in [(a, b), (b, a)] {
-                let entry = next[from as usize] as usize;
-                halves[entry] = HalfSpring { other, ..half };
-                conductions[entry] = conduction;
-                next[from as usize] += 1;
-            }
-        }
+        let both_ways = |&Spring { pair: [a, b], half, conduction }: &Spring| {
+            [(a, b), (b, a)].map(|(from, other)| (from, (HalfSpring { other, ..half }, conduction)))
+        };
+        let (start, entries) = Csr::new(particle_count, || springs.iter().flat_map(both_ways)).into_parts();
+        let count = start.windows(2).map(|ends| ends[1] - ends[0]).collect();
+        let (halves, conductions) = entries.into_iter().unzip();
         Self { start, count, halves, conductions }
     }
 

@@ -6,7 +6,7 @@ use crate::Real;
 use crate::parallel;
 use glam::{DMat3, Vec3};
 use phyxel_laws::linalg::eigen::symmetric_eigen;
-use phyxel_laws::mass_spring::lattice::stable_step;
+use phyxel_laws::time_integration::stable_step;
 use serde::{Deserialize, Serialize};
 
 /// Fraction of the stability limit that a step may use.
@@ -37,7 +37,7 @@ pub(super) struct MoleculeLimits {
 
 impl MassSpringModel {
     /// Longest stable step, s; infinite before [`prepare`](Self::prepare).
-    pub(crate) fn stable_step(&self) -> f64 {
+    pub(super) fn stable_spring_step(&self) -> f64 {
         let Some(cache) = self.cache.as_deref() else { return f64::INFINITY };
         let springs = cache.constants.iter().map(|constants| {
             (constants.max_omega_squared, f64::from(constants.rayleigh_damping) * constants.max_omega_squared)

@@ -3,6 +3,7 @@
 use super::pair_interactions::CORE;
 use crate::Real;
 use crate::neighbours::{QuerySphere, close_pairs, close_pairs_within};
+use crate::numerics::Csr;
 use crate::parallel;
 use glam::Vec3;
 
@@ -40,9 +41,8 @@ pub(super) struct Candidate {
 pub(super) struct VerletList {
     /// Particle of each row, ascending: particles with neighbours, and all molecules.
     pub particles: Vec<u32>,
-    start: Vec<u32>,
     /// Rows of the neighbours, ascending, so that sums do not depend on when the list was built.
-    neighbours: Vec<u32>,
+    neighbours: Csr<u32>,
     /// All candidates and their positions at the build, m. One without neighbours may get some later.
     positions_at_build: Vec<(u32, Vec3)>,
     /// Skin: sum of the displacements of two particles that keeps the list valid, m.
@@ -78,34 +78,18 @@ impl VerletList {
         pairs.iter().flat_map(|&(a, b)| [a, b]).for_each(|k| count[k as usize] += 1);
         let is_listed = |k: usize| count[k] > 0 || candidates[k].role == Role::Molecule;
         let listed: Vec<u32> = (0..candidates.len()).filter(|&k| is_listed(k)).map(|k| k as u32).collect();
-        let mut start = vec![0u32; listed.len() + 1];
         let mut row_of = vec![0u32; candidates.len()];
-        for (row, &candidate) in listed.iter().enumerate() {
-            start[row + 1] = start[row] + count[candidate as usize];
-            row_of[candidate as usize] = row as u32;
-        }
-        let mut neighbours = vec![0u32; 2 * pairs.len()];
-        let mut next = start.clone();
-        for &(a, b) in pairs {
-            for (from, to) in [(a, b), (b, a)] {
-                let entry = &mut next[row_of[from as usize] as usize];
-                neighbours[*entry as usize] = row_of[to as usize];
-                *entry += 1;
-            }
-        }
-        let mut rows: Vec<&mut [u32]> = Vec::with_capacity(listed.len());
-        let mut remaining = &mut neighbours[..];
-        for row in 0..listed.len() {
-            let (neighbours, after) = remaining.split_at_mut((start[row + 1] - start[row]) as usize);
-            rows.push(neighbours);
-            remaining = after;
-        }
-        parallel::for_each_chunk(&mut rows, GRAIN, |_, rows| rows.iter_mut().for_each(|row| row.sort_unstable()));
+        (0..).zip(&listed).for_each(|(row, &candidate)| row_of[candidate as usize] = row);
+        let rows_of_pairs = pairs.iter().map(|&(a, b)| (row_of[a as usize], row_of[b as usize]));
+        let lengths = listed.iter().map(|&candidate| count[candidate as usize]);
+        let mut neighbours = Csr::with_lengths(lengths, rows_of_pairs.flat_map(|(a, b)| [(a, b), (b, a)]));
+        parallel::for_each_chunk(&mut neighbours.rows_mut(), GRAIN, |_, rows| {
+            rows.iter_mut().for_each(|row| row.sort_unstable());
+        });
         let particle = |&k: &u32| candidates[k as usize].particle;
         Self {
             particles: listed.iter().map(particle).collect(),
             positions_at_build: candidates.iter().map(|candidate| (candidate.particle, candidate.position)).collect(),
-            start,
             neighbours,
             skin,
         }
@@ -122,7 +106,7 @@ impl VerletList {
 
     /// Rows of the neighbours of a row.
     pub fn of(&self, row: usize) -> &[u32] {
-        &self.neighbours[self.start[row] as usize..self.start[row + 1] as usize]
+        self.neighbours.row(row)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Cluster;
 use super::batch::{Batch, Misfit, RestTemplate, weighted_squares};
 use super::params::ClusterParams;
+use crate::numerics::Csr;
 use crate::parallel;
 use crate::store::Particles;
 use glam::{Mat3, Quat, Vec3};
@@ -58,10 +59,8 @@ pub(super) struct ClusterBatches {
     pub weights: Vec<Vec<f32>>,
     /// Weight of each cluster, kg.
     pub totals: Vec<f64>,
-    /// First entry of each particle in `slots`.
-    slot_start: Vec<u32>,
     /// Row and lane (`8 row + lane`) of each membership of a particle.
-    slots: Vec<u32>,
+    slots: Csr<u32>,
 }
 
 /// Gains of a cluster in a step.
@@ -104,7 +103,7 @@ impl ClusterBatches {
             batches.add_block(first..first + count, start..end, clusters, params, particles, &mut template_index);
             first += count;
         }
-        batches.index_slots(particles.len(), &memberships);
+        batches.slots = batches.index_slots(memberships);
         batches
     }
 
@@ -225,26 +224,14 @@ impl ClusterBatches {
     }
 
     /// Lists the slots of every particle, in the order of the rows.
-    fn index_slots(&mut self, particles: usize, memberships: &[u32]) {
-        self.slot_start = Vec::with_capacity(particles + 1);
-        let mut next = 0;
-        for &count in memberships {
-            self.slot_start.push(next);
-            next += count;
-        }
-        self.slot_start.push(next);
-        self.slots = vec![0; next as usize];
-        let mut fill = self.slot_start.clone();
-        for batch in &self.batches {
-            let rows = self.templates[batch.template as usize].rows.iter();
-            for (index, row) in batch.rows.clone().zip(rows) {
-                for lane in (0..WIDTH).filter(|&lane| row.weight[lane] > 0.0) {
-                    let slot = &mut fill[self.indices[index][lane] as usize];
-                    self.slots[*slot as usize] = (index * WIDTH + lane) as u32;
-                    *slot += 1;
-                }
-            }
-        }
+    fn index_slots(&self, memberships: Vec<u32>) -> Csr<u32> {
+        let rows =
+            self.batches.iter().flat_map(|batch| batch.rows.clone().zip(&self.templates[batch.template as usize].rows));
+        let slots = rows.flat_map(|(index, row)| {
+            let lanes = (0..WIDTH).filter(|&lane| row.weight[lane] > 0.0);
+            lanes.map(move |lane| (self.indices[index][lane], (index * WIDTH + lane) as u32))
+        });
+        Csr::with_lengths(memberships, slots)
     }
 
     /// Matches every cluster and writes the velocity `update(particle, correction)` of every particle,
@@ -268,7 +255,7 @@ impl ClusterBatches {
             skipped = block.particles.end;
             tasks.push(BlockTask { block, batches: own_batches, velocities: written });
         }
-        let (templates, indices, slot_start, slots) = (&self.templates, &self.indices, &self.slot_start, &self.slots);
+        let (templates, indices, slots) = (&self.templates, &self.indices, &self.slots);
         parallel::for_each_item(tasks, |task| {
             let is_small = task.block.particles.len() <= BLOCK_PARTICLES;
             let mut corrections = CORRECTIONS.take();
@@ -279,8 +266,7 @@ impl ClusterBatches {
             parallel::for_each_chunk(task.velocities, grain, |first, velocities| {
                 for (offset, velocity) in velocities.iter_mut().enumerate() {
                     let particle = task.block.particles.start + first + offset;
-                    let own = &slots[slot_start[particle] as usize..slot_start[particle + 1] as usize];
-                    *velocity = update(particle, mean_correction(&corrections, first_row, own));
+                    *velocity = update(particle, mean_correction(&corrections, first_row, slots.row(particle)));
                 }
             });
             CORRECTIONS.set(corrections);

@@ -2,6 +2,7 @@
 
 use super::settings::Clusters;
 use crate::Real;
+use crate::numerics::{Aabb, UnionFind};
 use glam::Vec3;
 use phyxel_laws::shape_matching::rest::RestShape;
 
@@ -19,13 +20,9 @@ pub(super) fn group_samples(rest: &[Vec3], clusters: &Clusters, overlap: Real, s
     merge_degenerate(groups, rest)
 }
 
-fn bounds(rest: &[Vec3]) -> (Vec3, Vec3) {
-    rest.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), &x| (min.min(x), max.max(x)))
-}
-
 fn counts_for_size(rest: &[Vec3], size: Real) -> [u32; 3] {
-    let (min, max) = bounds(rest);
-    ((max - min) / size).to_array().map(|n| (n.round() as u32).clamp(1, 1 << 10))
+    let extent = Aabb::from_points(rest.iter().copied()).extent();
+    (extent / size).to_array().map(|n| (n.round() as u32).clamp(1, 1 << 10))
 }
 
 /// Largest number of regions along each axis: one per layer of samples, or one per two layers where regions
@@ -37,17 +34,17 @@ fn max_region_counts(extent: Vec3, overlap: Real, spacing: Real) -> [u32; 3] {
 
 /// Samples by overlapping region.
 fn regions(rest: &[Vec3], counts: [u32; 3], overlap: Real, spacing: Real) -> Vec<Vec<u32>> {
-    let (min, max) = bounds(rest);
-    let max_counts = max_region_counts(max - min, overlap, spacing);
+    let aabb = Aabb::from_points(rest.iter().copied());
+    let max_counts = max_region_counts(aabb.extent(), overlap, spacing);
     let counts: [u32; 3] = std::array::from_fn(|axis| counts[axis].min(max_counts[axis]));
-    let size = (max - min) / Vec3::from_array(counts.map(|n| n as Real));
+    let size = aabb.extent() / Vec3::from_array(counts.map(|n| n as Real));
     // Neighbours share at least a layer of samples, unless no overlap is wanted.
     let min_overlap = if overlap > 0.0 { 0.505 * spacing } else { 0.0 };
-    let reach = (size * overlap).max(Vec3::splat(min_overlap)) + (max - min) * 1e-6;
+    let reach = (size * overlap).max(Vec3::splat(min_overlap)) + aabb.extent() * 1e-6;
     let mut groups = vec![Vec::new(); counts.iter().product::<u32>() as usize];
     for (sample, &x) in rest.iter().enumerate() {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| {
-            let (at, size, overlap) = (x[axis] - min[axis], size[axis], reach[axis]);
+            let (at, size, overlap) = (x[axis] - aabb.min[axis], size[axis], reach[axis]);
             let last = counts[axis] as usize - 1;
             if size <= 0.0 {
                 return 0..=0;
@@ -119,23 +116,14 @@ fn nearest_group(degenerate: &[u32], groups: &[Vec<u32>], rest: &[Vec3]) -> usiz
 
 /// Number of connected components: clusters that share a particle belong to one component.
 pub(super) fn count_pieces<'a>(groups: impl Iterator<Item = &'a [u32]> + Clone) -> u32 {
-    let mut parent: Vec<u32> = (0..groups.clone().count() as u32).collect();
-    fn root(parent: &mut [u32], mut i: u32) -> u32 {
-        while parent[i as usize] != i {
-            parent[i as usize] = parent[parent[i as usize] as usize];
-            i = parent[i as usize];
-        }
-        i
-    }
+    let mut sets = UnionFind::new(groups.clone().count());
     let mut owner = std::collections::HashMap::new();
-    for (number, group) in groups.enumerate() {
+    for (number, group) in (0..).zip(groups) {
         for &particle in group {
-            let first = *owner.entry(particle).or_insert(number as u32);
-            let (a, b) = (root(&mut parent, first), root(&mut parent, number as u32));
-            parent[a.max(b) as usize] = a.min(b);
+            sets.union([*owner.entry(particle).or_insert(number), number]);
         }
     }
-    (0..parent.len() as u32).filter(|&i| parent[i as usize] == i).count() as u32
+    sets.component_count()
 }
 
 #[cfg(test)]

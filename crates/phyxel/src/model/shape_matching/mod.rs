@@ -23,14 +23,18 @@ use super::BodyState;
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::commands::Setting;
+use crate::contact::ContactContext;
 use crate::frame::FrameSkin;
 use crate::heat::{ConductionGraph, rest_conduction};
-use crate::material::Material;
+use crate::model::{BodyModel, ContactReactions, CutPlane, ModelTraits, Moved, View, ViewMut};
+use crate::numerics::Aabb;
 use crate::parallel;
 use crate::skin::Skin;
 use crate::step::StepContext;
-use crate::store::{Flags, Particles, Rearrangement};
+use crate::store::{Flags, Particles};
+use crate::world::World;
 use glam::{Mat3, Quat, Vec3};
+use phyxel_laws::linalg::rotation::fit_rotation;
 use phyxel_laws::material::plasticity;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -84,6 +88,9 @@ struct DerivedClusters {
     pieces: Vec<u32>,
 }
 
+/// Properties of the model.
+pub(super) const TRAITS: ModelTraits = ModelTraits { can_be_cut: true, ..ModelTraits::SPHERES };
+
 impl ShapeMatchingModel {
     /// Number of clusters of all bodies.
     pub fn cluster_count(&self) -> usize {
@@ -100,7 +107,7 @@ impl ShapeMatchingModel {
         let groups =
             clusters::group_samples(&particles.rest[range.clone()], &settings.clusters, settings.overlap, body.spacing);
         let index = self.bodies.len() as u32;
-        let rotation = best_rotation(&particles.rest[range.clone()], &particles.position[range.clone()]);
+        let rotation = fit_rotation(&particles.rest[range.clone()], &particles.position[range.clone()]);
         self.clusters.extend(groups.into_iter().map(|group| Cluster {
             body: index,
             members: group.into_iter().map(|sample| sample + body.particles.start).collect(),
@@ -111,67 +118,48 @@ impl ShapeMatchingModel {
         self.invalidate();
     }
 
-    pub(crate) fn invalidate(&mut self) {
-        self.derived = None;
-    }
-
-    pub(crate) fn rearrange(&mut self, order: &Rearrangement) {
-        for cluster in &mut self.clusters {
-            cluster.members = cluster.members.iter().filter_map(|&i| order.target(i)).collect();
-            cluster.members.sort_unstable();
-        }
-        self.clusters.retain(|cluster| !cluster.members.is_empty());
-        self.invalidate();
-    }
-
-    pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
-        if self.derived.is_none() {
-            self.derived = Some(Box::new(self.derive(bodies, materials, particles)));
-        }
-    }
-
-    fn derive(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> DerivedClusters {
+    fn derive(&self, view: &View) -> DerivedClusters {
         let mut cluster_lengths = vec![(0.0, 0u32); self.bodies.len()];
         for cluster in &self.clusters {
             let entry = &mut cluster_lengths[cluster.body as usize];
-            *entry = (entry.0 + bounding_edge(&cluster.members, particles), entry.1 + 1);
+            *entry = (entry.0 + bounding_edge(&cluster.members, view.particles), entry.1 + 1);
         }
         let cluster_lengths: Vec<Real> =
             cluster_lengths.iter().map(|&(sum, count)| sum / count.max(1) as Real).collect();
-        let thermal = self.thermal_params(bodies, materials, particles, &cluster_lengths);
-        let ranges: Vec<Range<usize>> = self.bodies.iter().map(|shape| bodies[shape.id.0 as usize].range()).collect();
-        let mut batches = ClusterBatches::new(&self.clusters, &thermal.params, &ranges, particles);
+        let thermal = self.thermal_params(view, &cluster_lengths);
+        let ranges: Vec<Range<usize>> = self.bodies.iter().map(|shape| view.range(shape.id)).collect();
+        let mut batches = ClusterBatches::new(&self.clusters, &thermal.params, &ranges, view.particles);
         batches.set_gain_indices(&thermal.param_index);
         if thermal.has_stretch() {
             batches.set_rest_deformations(|c| (self.clusters[c as usize].plastic, thermal.stretch(c as usize)));
         }
         let embeddings = (0..self.bodies.len())
-            .map(|index| match &bodies[self.bodies[index].id.0 as usize] {
+            .map(|index| match view.body(self.bodies[index].id) {
                 Body { skin: Skin::Mesh(mesh), spacing, particles: range, .. } if !range.is_empty() => {
                     Some(skin::ClusterEmbedding::new(
                         mesh,
                         &self.clusters,
                         index as u32,
                         &batches.shapes,
-                        particles,
+                        view.particles,
                         *spacing,
                     ))
                 }
                 _ => None,
             })
             .collect();
-        let conduction = Arc::new(self.find_conduction(bodies, materials, particles));
+        let conduction = Arc::new(self.find_conduction(view));
         DerivedClusters { thermal, batches, conduction, cluster_lengths, embeddings, pieces: self.count_pieces() }
     }
 
     /// Conduction graph of neighbours at rest that share a cluster.
-    fn find_conduction(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> ConductionGraph {
+    fn find_conduction(&self, view: &View) -> ConductionGraph {
         let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); self.bodies.len()];
         self.clusters.iter().for_each(|cluster| groups[cluster.body as usize].push(&cluster.members));
         let graphs = parallel::map(groups.len(), 4, |index| {
-            let body = &bodies[self.bodies[index].id.0 as usize];
-            let material = &materials[body.material.0 as usize];
-            rest_conduction(body, material, particles, &groups[index])
+            let body = view.body(self.bodies[index].id);
+            let material = view.material(self.bodies[index].id);
+            rest_conduction(body, material, view.particles, &groups[index])
         });
         graphs.into_iter().fold(ConductionGraph::default(), |mut all, mut one| {
             all.links.append(&mut one.links);
@@ -180,51 +168,76 @@ impl ShapeMatchingModel {
         })
     }
 
-    /// Conduction graph inside its bodies.
-    pub(crate) fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
-        self.derived.as_deref().map(|derived| &derived.conduction)
-    }
-
     fn count_pieces(&self) -> Vec<u32> {
         let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); self.bodies.len()];
         self.clusters.iter().for_each(|cluster| groups[cluster.body as usize].push(&cluster.members));
         parallel::map(groups.len(), 16, |body| clusters::count_pieces(groups[body].iter().copied()))
     }
 
-    fn current_derived(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> Cow<'_, DerivedClusters> {
+    fn current_derived(&self, view: &View) -> Cow<'_, DerivedClusters> {
         match &self.derived {
             Some(derived) => Cow::Borrowed(derived),
-            None => Cow::Owned(self.derive(bodies, materials, particles)),
+            None => Cow::Owned(self.derive(view)),
         }
+    }
+}
+
+impl BodyModel for ShapeMatchingModel {
+    fn invalidate(&mut self) {
+        self.derived = None;
+    }
+
+    fn rearrange(&mut self, moved: &Moved) {
+        for cluster in &mut self.clusters {
+            cluster.members = cluster.members.iter().filter_map(|&i| moved.order.target(i)).collect();
+            cluster.members.sort_unstable();
+        }
+        self.clusters.retain(|cluster| !cluster.members.is_empty());
+        self.invalidate();
+    }
+
+    fn prepare(&mut self, view: &View) {
+        if self.derived.is_none() {
+            self.derived = Some(Box::new(self.derive(view)));
+        }
+    }
+
+    /// Conduction graph inside its bodies.
+    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
+        self.derived.as_deref().map(|derived| &derived.conduction)
     }
 
     /// Advances velocities by `dt (g + f/m)` plus the mean over clusters of `alpha/dt (goal - x)` and
     /// damping, `[MHTG05]` eq. 9 with weights and mean corrected.
-    pub(crate) fn advance_velocities(&mut self, particles: &mut Particles, before: &[Vec3], context: &StepContext) {
-        let Some(DerivedClusters { thermal, batches, .. }) = self.derived.as_deref_mut() else { return };
+    fn advance_velocities(
+        &mut self,
+        view: &mut ViewMut,
+        previous: &[Vec3],
+        _contacts: &ContactContext,
+        context: &StepContext,
+    ) -> ContactReactions {
+        let Some(DerivedClusters { thermal, batches, .. }) = self.derived.as_deref_mut() else {
+            return ContactReactions::default();
+        };
         let dt = f64::from(context.dt);
         self.last_dt = dt;
         let gains: Vec<StepGains> = parallel::map(thermal.params.len(), 256, |c| thermal.params[c].gains(dt));
-        let Particles { position, velocity, force, mass, flags, .. } = particles;
+        let Particles { position, velocity, force, mass, flags, .. } = &mut *view.particles;
         let gravity_step = context.gravity * context.dt;
-        batches.advance(&gains, position, before, velocity, |i, correction| {
+        batches.advance(&gains, position, previous, velocity, |i, correction| {
             let acceleration_step = force.get(i).map_or(Vec3::ZERO, |force| *force * (context.dt / mass[i]));
             if flags[i].has(Flags::FIXED) {
                 Vec3::ZERO
             } else {
-                before[i] + gravity_step + acceleration_step + correction
+                previous[i] + gravity_step + acceleration_step + correction
             }
         });
         batches.for_each_fit(|cluster, rotation, _| self.clusters[cluster as usize].rotation = rotation);
-        self.record_damping_heat(particles, before, &gains);
+        self.record_damping_heat(view.particles, previous, &gains);
+        ContactReactions::default()
     }
 
-    pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
+    fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
         let Some(body) = self.bodies.iter_mut().find(|body| body.id == id) else { return false };
         match *setting {
             Setting::Mode(mode) => body.settings.mode = mode,
@@ -237,9 +250,9 @@ impl ShapeMatchingModel {
         true
     }
 
-    pub(crate) fn cut(&mut self, id: BodyId, point: Vec3, normal: Vec3, particles: &Particles) {
+    fn cut(&mut self, id: BodyId, plane: CutPlane, world: &mut World) {
         let Some(index) = self.bodies.iter().position(|body| body.id == id) else { return };
-        let above = |i: u32| (particles.rest[i as usize] - point).dot(normal) > 0.0;
+        let above = |i: u32| plane.is_above(world.particles.rest[i as usize]);
         let mut split = Vec::with_capacity(self.clusters.len());
         for cluster in self.clusters.drain(..) {
             let is_whole = cluster.body as usize != index
@@ -258,15 +271,9 @@ impl ShapeMatchingModel {
         self.invalidate();
     }
 
-    pub(crate) fn body_states(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-        strains: &mut [Real],
-    ) -> Vec<(BodyId, BodyState)> {
-        let derived = self.current_derived(bodies, materials, particles);
-        let misfits = derived.batches.measure_misfits(particles);
+    fn body_states(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)> {
+        let derived = self.current_derived(view);
+        let misfits = derived.batches.measure_misfits(view.particles);
         let dt = if self.last_dt > 0.0 { self.last_dt } else { 1.0 / 120.0 };
         let mut states: Vec<BodyState> =
             self.bodies.iter().map(|body| BodyState { broken: body.broken, ..BodyState::default() }).collect();
@@ -283,26 +290,40 @@ impl ShapeMatchingModel {
         for (state, &pieces) in states.iter_mut().zip(&derived.pieces) {
             state.pieces = pieces;
         }
-        self.bodies.iter().map(|body| body.id).zip(states).filter(|(id, _)| !bodies[id.0 as usize].is_empty()).collect()
+        self.bodies
+            .iter()
+            .map(|body| body.id)
+            .zip(states)
+            .filter(|(id, _)| !view.bodies[id.0 as usize].is_empty())
+            .collect()
     }
 
-    pub(crate) fn skins(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> Vec<(BodyId, FrameSkin)> {
-        let derived = self.current_derived(bodies, materials, particles);
+    fn skins(&self, view: &View, _values: [&[Real]; 2]) -> Vec<(BodyId, FrameSkin)> {
+        let derived = self.current_derived(view);
         let embedded = self.bodies.iter().zip(&derived.embeddings);
         embedded
-            .filter_map(|(body, embedding)| match (&bodies[body.id.0 as usize].skin, embedding) {
+            .filter_map(|(body, embedding)| match (&view.bodies[body.id.0 as usize].skin, embedding) {
                 (Skin::Mesh(mesh), Some(embedding)) => {
                     let quadratic = body.settings.mode == MatchingMode::Quadratic;
-                    Some((body.id, embedding.frame_skin(mesh, &self.clusters, &derived.batches, particles, quadratic)))
+                    Some((
+                        body.id,
+                        embedding.frame_skin(mesh, &self.clusters, &derived.batches, view.particles, quadratic),
+                    ))
                 }
                 _ => None,
             })
             .collect()
+    }
+
+    /// Clusters are removed with their particles.
+    fn remove_body(&mut self, _id: BodyId) {}
+
+    fn change_phase(&mut self, view: &mut ViewMut, context: &StepContext) {
+        self.update_plasticity(view.particles, context);
+    }
+
+    fn update_thermal_state(&mut self, view: &View) {
+        self.update_thermal_params(view);
     }
 }
 
@@ -312,25 +333,9 @@ fn elastic_strain(rotation: Quat, affine: Mat3, rest: Mat3) -> Mat3 {
     Mat3::from_quat(rotation.conjugate()) * affine * plasticity::inverse(rest) - Mat3::IDENTITY
 }
 
-/// Rotation that fits rest positions best to positions.
-fn best_rotation(rest: &[Vec3], now: &[Vec3]) -> Quat {
-    let count = rest.len().max(1) as f64;
-    let mean = |points: &[Vec3]| points.iter().map(|p| p.as_dvec3()).sum::<glam::DVec3>() / count;
-    let (a, b) = (mean(rest), mean(now));
-    let sum = rest.iter().zip(now).fold(glam::DMat3::ZERO, |sum, (q, p)| {
-        let (q, p) = (q.as_dvec3() - a, p.as_dvec3() - b);
-        sum + glam::DMat3::from_cols(p * q.x, p * q.y, p * q.z)
-    });
-    phyxel_laws::linalg::rotation::nearest_rotation(sum, Quat::IDENTITY)
-}
-
 /// Longest edge of the bounding box of particles at rest with their diameter, m.
 fn bounding_edge(members: &[u32], particles: &Particles) -> Real {
-    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = members.iter().fold(start, |(min, max), &i| {
-        let x = particles.rest[i as usize];
-        (min.min(x), max.max(x))
-    });
+    let aabb = Aabb::from_points(members.iter().map(|&i| particles.rest[i as usize]));
     let diameter = members.first().map_or(0.0, |&i| 2.0 * particles.radius[i as usize]);
-    (max - min).max_element().max(0.0) + diameter
+    aabb.extent().max_element().max(0.0) + diameter
 }

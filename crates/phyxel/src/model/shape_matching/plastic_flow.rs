@@ -27,7 +27,7 @@ struct PlasticFlow {
 
 impl ShapeMatchingModel {
     /// Updates plastic deformations, `[MHTG05]` eqs. 15 and 16; the elastic energy they release becomes heat.
-    pub(crate) fn update_plasticity(&mut self, particles: &mut Particles, context: &StepContext) {
+    pub(super) fn update_plasticity(&mut self, particles: &mut Particles, context: &StepContext) {
         let flowing = self.find_flowing(context);
         if flowing.is_empty() {
             return;

@@ -1,6 +1,7 @@
 //! Settings of the shape-matching model.
 
 use crate::Real;
+use crate::model::ModelKind;
 use serde::{Deserialize, Serialize};
 
 /// Deformation modes that the goal shape may follow.
@@ -65,5 +66,12 @@ impl Default for ShapeMatchingSettings {
             damping_rate: None,
             keep_volume: true,
         }
+    }
+}
+
+impl ShapeMatchingSettings {
+    /// Kind of the model.
+    pub(crate) fn kind(&self) -> ModelKind {
+        ModelKind::ShapeMatching
     }
 }

@@ -5,6 +5,7 @@ use super::batches::ClusterBatches;
 use crate::Real;
 use crate::frame::{FrameSkin, Topology};
 use crate::geometry::{surface_topology, vertex_normals};
+use crate::numerics::Csr;
 use crate::parallel;
 use crate::skin::SkinMesh;
 use crate::store::Particles;
@@ -22,10 +23,8 @@ const REACH: Real = 1.25;
 pub(super) struct ClusterEmbedding {
     /// Clusters of the body.
     clusters: Vec<u32>,
-    /// First entry of each vertex in `weights`.
-    start: Vec<u32>,
-    /// Index into `clusters` and weight; those of a vertex add up to 1.
-    weights: Vec<(u32, Real)>,
+    /// Index into `clusters` and weight, by vertex; the weights of a vertex add up to 1.
+    weights: Csr<(u32, Real)>,
     triangles: Arc<Vec<[u32; 3]>>,
     topology: Topology,
 }
@@ -66,14 +65,8 @@ impl ClusterEmbedding {
                 candidates.map(|(k, &c)| (k as u32, shapes[c as usize].centre, reach[k])),
             )
         });
-        let mut start = vec![0];
-        let mut weights = Vec::new();
-        for of_vertex in by_vertex {
-            weights.extend(of_vertex);
-            start.push(weights.len() as u32);
-        }
-        let topology = surface_topology(&mesh.triangles);
-        Self { clusters: of_body, start, weights, triangles: Arc::new(mesh.triangles.clone()), topology }
+        let (triangles, topology) = (Arc::new(mesh.triangles.clone()), surface_topology(&mesh.triangles));
+        Self { clusters: of_body, weights: Csr::from_rows(by_vertex), triangles, topology }
     }
 
     /// Skin of a frame in the present configuration.
@@ -91,10 +84,9 @@ impl ClusterEmbedding {
             ClusterMap::fit(&clusters[c], shape, particles, quadratic)
         });
         let embedded = parallel::map(mesh.positions.len(), GRAIN, |v| {
-            let weights = &self.weights[self.start[v] as usize..self.start[v + 1] as usize];
             let rest = mesh.positions[v].as_dvec3();
             let mut sum = (DVec3::ZERO, DVec3::ZERO);
-            for &(k, weight) in weights {
+            for &(k, weight) in self.weights.row(v) {
                 let (x, velocity) = maps[k as usize].point(rest);
                 sum = (sum.0 + x * f64::from(weight), sum.1 + velocity * f64::from(weight));
             }

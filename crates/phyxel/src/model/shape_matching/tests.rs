@@ -48,7 +48,7 @@ fn hanging_bar(material: Material) -> World {
 fn heat_layers(world: &mut World, layers: std::ops::Range<usize>, temperature: Real) {
     let heat = world.materials[0].heat;
     world.particles.enthalpy[4 * layers.start..4 * layers.end].fill(heat.enthalpy(temperature));
-    world.models.iter_mut().for_each(|model| model.invalidate());
+    world.models.each_mut().for_each(|model| model.invalidate());
 }
 
 fn run_to_rest(world: &mut World) {
@@ -124,6 +124,6 @@ fn temperature_costs_no_parameters_where_nothing_depends_on_it() {
     });
     heat_layers(&mut world, 8..16, 100.0);
     step(&mut world, 1e-3, &mut StageTimes::default()).unwrap();
-    let thermal = &world.shape_matching_model().unwrap().derived.as_ref().unwrap().thermal;
+    let thermal = &world.models().shape_matching.derived.as_ref().unwrap().thermal;
     assert_eq!((thermal.params.len(), thermal.has_stretch(), thermal.yield_laws.len()), (1, false, 0));
 }

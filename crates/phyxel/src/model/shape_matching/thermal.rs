@@ -5,6 +5,7 @@ use super::{Cluster, ShapeMatchingModel};
 use crate::Real;
 use crate::body::Body;
 use crate::material::Material;
+use crate::model::View;
 use crate::parallel;
 use crate::store::Particles;
 use phyxel_laws::material::plasticity::YieldLaw;
@@ -79,17 +80,12 @@ impl ShapeMatchingModel {
         (body, &materials[body.material.0 as usize])
     }
 
-    fn measure_temperatures(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> Vec<ThermalState> {
+    fn measure_temperatures(&self, view: &View) -> Vec<ThermalState> {
         parallel::map(self.clusters.len(), GRAIN, |number| {
             let cluster = &self.clusters[number];
-            let (_, material) = self.body_and_material(cluster.body, bodies, materials);
+            let (_, material) = self.body_and_material(cluster.body, view.bodies, view.materials);
             if depends_on_temperature(material) {
-                mean_state(cluster, material, particles)
+                mean_state(cluster, material, view.particles)
             } else {
                 ThermalState::default()
             }
@@ -97,14 +93,8 @@ impl ShapeMatchingModel {
     }
 
     /// Parameters at the present temperatures; `lengths` are the mean cluster lengths of the bodies, m.
-    pub(super) fn thermal_params(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-        lengths: &[Real],
-    ) -> ThermalParams {
-        self.params_at(bodies, materials, lengths, self.measure_temperatures(bodies, materials, particles))
+    pub(super) fn thermal_params(&self, view: &View, lengths: &[Real]) -> ThermalParams {
+        self.params_at(view.bodies, view.materials, lengths, self.measure_temperatures(view))
     }
 
     fn params_at(
@@ -157,20 +147,20 @@ impl ShapeMatchingModel {
     }
 
     /// Updates stiffness, yield law and expansion of every cluster to its mean temperature.
-    pub(crate) fn update_thermal_state(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+    pub(super) fn update_thermal_params(&mut self, view: &View) {
         let Some(derived) = self.derived.as_deref() else { return };
         let body_indices = 0..self.bodies.len() as u32;
         if !body_indices
             .into_iter()
-            .any(|body_index| depends_on_temperature(self.body_and_material(body_index, bodies, materials).1))
+            .any(|body_index| depends_on_temperature(self.body_and_material(body_index, view.bodies, view.materials).1))
         {
             return;
         }
-        let states = self.measure_temperatures(bodies, materials, particles);
+        let states = self.measure_temperatures(view);
         if states == derived.thermal.states {
             return;
         }
-        let thermal = self.params_at(bodies, materials, &derived.cluster_lengths, states);
+        let thermal = self.params_at(view.bodies, view.materials, &derived.cluster_lengths, states);
         let Some(derived) = self.derived.as_deref_mut() else { return };
         if thermal.param_index != derived.thermal.param_index {
             derived.batches.set_gain_indices(&thermal.param_index);

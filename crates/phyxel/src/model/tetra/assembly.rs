@@ -7,6 +7,7 @@
 use super::body::TetBody;
 use super::implicit::SystemMatrix;
 use crate::Real;
+use crate::numerics::Csr;
 use crate::parallel;
 use glam::{Vec3, Vec4};
 use phyxel_laws::fem::{
@@ -66,9 +67,9 @@ pub(super) struct ElementArrays {
     corner_slots: Vec<[[u16; WIDTH]; 4]>,
     chunks: Vec<Chunk>,
     /// Corners of each node, indexed by pack (32), corner (8) and lane, in the order of elements.
-    node_corners: Csr,
+    node_corners: Csr<u32>,
     /// Partial sums of each node.
-    node_slots: Csr,
+    node_slots: Csr<u32>,
     /// Node positions, m.
     positions: Vec<[f32; 4]>,
     /// Node velocities, m/s, or the vector that the stiffness multiplies.
@@ -77,40 +78,6 @@ pub(super) struct ElementArrays {
     partial_sums: Vec<[f32; 4]>,
     /// Corner forces, N; empty unless stored.
     corner_forces: Vec<CornerVectors>,
-}
-
-/// Lists of integers by node, in compressed sparse row form.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Csr {
-    /// First entry of each node.
-    start: Vec<u32>,
-    entries: Vec<u32>,
-}
-
-impl Csr {
-    /// Makes lists from pairs of node and entry, whose order is kept.
-    pub fn new<I: Iterator<Item = (u32, u32)>>(count: usize, pairs: impl Fn() -> I) -> Self {
-        let mut start = vec![0u32; count + 1];
-        pairs().for_each(|(node, _)| start[node as usize + 1] += 1);
-        (0..count).for_each(|node| start[node + 1] += start[node]);
-        let mut next = start.clone();
-        let mut entries = vec![0; start[count] as usize];
-        for (node, entry) in pairs() {
-            entries[next[node as usize] as usize] = entry;
-            next[node as usize] += 1;
-        }
-        Self { start, entries }
-    }
-
-    /// All entries, node by node.
-    pub fn entries(&self) -> &[u32] {
-        &self.entries
-    }
-
-    /// Entries of a node.
-    pub fn row(&self, node: usize) -> &[u32] {
-        &self.entries[self.start[node] as usize..self.start[node + 1] as usize]
-    }
 }
 
 impl ElementArrays {

@@ -7,6 +7,7 @@
 mod assembly;
 mod body;
 mod conduction;
+mod contact;
 mod implicit;
 mod report;
 mod settings;
@@ -16,9 +17,6 @@ mod topology;
 
 pub(crate) use self::body::node_volumes;
 pub use self::settings::TetraSettings;
-pub(crate) use self::surface::boundary::TetView;
-pub(crate) use self::topology::melting::Melted;
-pub(crate) use self::topology::welding::MaterialView;
 
 use self::assembly::{ElementArrays, ElementLaw};
 use self::body::TetBody;
@@ -27,20 +25,28 @@ use self::topology::fracture::{FractureTest, NodeSplit};
 use self::topology::ties::Tie;
 use crate::Real;
 use crate::body::{Body, BodyId};
+use crate::commands::Setting;
 use crate::contact::ContactContext;
+use crate::contact::MeshContacts;
+use crate::frame::FrameSkin;
 use crate::heat::ConductionGraph;
+use crate::heat::Link;
 use crate::material::Material;
-use crate::model::Moved;
 use crate::model::continuum::Integration;
 use crate::model::damping::lowest_bar_frequency;
+use crate::model::{
+    BodyModel, BodyState, ContactGeometry, ContactReactions, CutPlane, ModelTraits, Moved, View, ViewMut,
+};
 use crate::parallel;
 use crate::step::StepContext;
 use crate::store::{Flags, Particles};
+use crate::world::World;
 use glam::Vec3;
 use phyxel_laws::fem::{ResponsePack, StatePack, ViscoelasticLaw};
-use phyxel_laws::mass_spring::lattice::stable_step;
 use phyxel_laws::material::hooke::Hooke;
 use phyxel_laws::shape_matching::gain::damping_from_rate;
+use phyxel_laws::tet_collision::CollisionDetector;
+use phyxel_laws::time_integration::stable_step;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -67,6 +73,9 @@ pub struct TetraModel {
     /// Derived data, rebuilt when the description or the connectivity changes.
     #[serde(skip)]
     cache: Option<Box<TetraCache>>,
+    /// Workspace of contact detection.
+    #[serde(skip)]
+    collision_detector: CollisionDetector,
     /// Heat conduction within all bodies.
     #[serde(skip)]
     conduction: Option<Arc<ConductionGraph>>,
@@ -78,11 +87,6 @@ struct TetraCache {
     arrays: ElementArrays,
     /// By body.
     bodies: Vec<BodyCache>,
-    /// Impulses on the nodes of vertex-tetrahedron contacts in the last implicit solution, kg m/s, by
-    /// contact.
-    contact_impulses: Vec<Option<Vec3>>,
-    /// Impulses of obstacles on particles in the last implicit solution, kg m/s, by particle, ascending.
-    obstacle_impulses: Vec<(usize, Vec3)>,
     /// Ties that fail at the end of the step.
     failed_ties: Vec<Tie>,
 }
@@ -117,92 +121,94 @@ impl BodyCache {
     }
 }
 
+/// Properties of the model.
+pub(super) const TRAITS: ModelTraits = ModelTraits {
+    geometry: ContactGeometry::Mesh,
+    has_surface_particles: true,
+    can_be_cut: true,
+    ..ModelTraits::SPHERES
+};
+
 impl TetraModel {
     pub(crate) fn add_body(&mut self, id: BodyId, body: &Body, particles: &Particles, settings: TetraSettings) {
         self.bodies.push(TetBody::new(id, body, particles, settings));
         self.invalidate();
     }
 
-    pub(crate) fn remove_body(&mut self, id: BodyId) {
+    fn make_cache(&self, view: &View) -> TetraCache {
+        let body_of = |tet_body: &TetBody| view.body(tet_body.id);
+        let ranges: Vec<Range<usize>> = self.bodies.iter().map(|tet_body| body_of(tet_body).range()).collect();
+        let body_cache = |tet_body: &TetBody| {
+            let body = body_of(tet_body);
+            tet_body.make_cache(body, &view.materials[body.material.0 as usize], view.particles)
+        };
+        let body_caches: Vec<BodyCache> = self.bodies.iter().map(body_cache).collect();
+        let keeps_corner_forces = self.bodies.iter().zip(&body_caches).map(|(tet_body, body_cache)| {
+            let heat = &view.materials[body_of(tet_body).material.0 as usize].heat;
+            body_cache.can_fracture || heat.from_work.damping > 0.0
+        });
+        TetraCache {
+            arrays: ElementArrays::new(&self.bodies, &ranges, &keeps_corner_forces.collect::<Vec<bool>>()),
+            bodies: body_caches,
+            failed_ties: Vec::new(),
+        }
+    }
+}
+
+impl BodyModel for TetraModel {
+    fn remove_body(&mut self, id: BodyId) {
         self.bodies.retain(|body| body.id != id);
         self.invalidate();
     }
 
-    pub(crate) fn rearrange(&mut self, moved: &Moved) {
+    fn rearrange(&mut self, moved: &Moved) {
         // Nodes of elements are removed only with their body.
         self.bodies.retain_mut(|tet_body| tet_body.rearrange(moved));
         self.rearrange_ties(moved);
         self.invalidate();
     }
 
-    pub(crate) fn invalidate(&mut self) {
+    fn invalidate(&mut self) {
         (self.cache, self.conduction) = (None, None);
     }
 
-    pub(crate) fn prepare(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+    fn prepare(&mut self, view: &View) {
         if self.cache.is_some() {
             return;
         }
-        let mut cache = self.make_cache(bodies, materials, particles);
+        let mut cache = self.make_cache(view);
         for (tet_body, body_cache) in self.bodies.iter_mut().zip(&mut cache.bodies) {
-            let body = &bodies[tet_body.id.0 as usize];
-            body_cache.choose_integration(tet_body, body.range(), &materials[body.material.0 as usize], particles);
+            let body = view.body(tet_body.id);
+            body_cache.choose_integration(tet_body, body.range(), view.material(tet_body.id), view.particles);
             tet_body.ensure_surface(body.range());
         }
         self.cache = Some(Box::new(cache));
-        self.conduction = Some(Arc::new(self.find_conduction(bodies, materials)));
-    }
-
-    fn make_cache(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> TetraCache {
-        let body_of = |tet_body: &TetBody| &bodies[tet_body.id.0 as usize];
-        let ranges: Vec<Range<usize>> = self.bodies.iter().map(|tet_body| body_of(tet_body).range()).collect();
-        let body_cache = |tet_body: &TetBody| {
-            let body = body_of(tet_body);
-            tet_body.make_cache(body, &materials[body.material.0 as usize], particles)
-        };
-        let body_caches: Vec<BodyCache> = self.bodies.iter().map(body_cache).collect();
-        let keeps_corner_forces = self.bodies.iter().zip(&body_caches).map(|(tet_body, body_cache)| {
-            let heat = &materials[body_of(tet_body).material.0 as usize].heat;
-            body_cache.can_fracture || heat.from_work.damping > 0.0
-        });
-        TetraCache {
-            arrays: ElementArrays::new(&self.bodies, &ranges, &keeps_corner_forces.collect::<Vec<bool>>()),
-            bodies: body_caches,
-            contact_impulses: Vec::new(),
-            obstacle_impulses: Vec::new(),
-            failed_ties: Vec::new(),
-        }
+        self.conduction = Some(Arc::new(self.find_conduction(view.bodies, view.materials)));
     }
 
     /// Heat conduction within the bodies.
-    pub(crate) fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
+    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
         self.conduction.as_ref()
     }
 
     /// Stable time step, s. Requires [`prepare`](Self::prepare).
-    pub(crate) fn stable_step(&self) -> f64 {
+    fn stable_step(&self) -> f64 {
         let body_caches = self.cache.iter().flat_map(|cache| &cache.bodies);
         body_caches.map(|body_cache| body_cache.stable_step).fold(f64::INFINITY, f64::min)
     }
 
     /// Adds elastic and damping forces, applies plastic flow, tests for fracture, and records the
     /// dissipated heat.
-    pub(crate) fn exert_forces(
-        &mut self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &mut Particles,
-        context: &StepContext,
-    ) {
+    fn exert_forces(&mut self, view: &mut ViewMut, context: &StepContext) {
         let Some(cache) = &mut self.cache else { return };
         let TetraCache { arrays, bodies: body_caches, .. } = &mut **cache;
-        particles.force.resize(particles.mass.len(), Vec3::ZERO);
+        view.particles.force.resize(view.particles.mass.len(), Vec3::ZERO);
         for (k, (tet_body, body_cache)) in self.bodies.iter_mut().zip(body_caches).enumerate() {
-            let material = &materials[bodies[tet_body.id.0 as usize].material.0 as usize];
-            arrays.load_positions(k, &particles.position);
+            let material = view.material(tet_body.id);
+            arrays.load_positions(k, &view.particles.position);
             // Implicit steps damp with the velocities at their end.
             if body_cache.has_explicit_damping() {
-                arrays.load_velocities(k, &particles.velocity[arrays.ranges[k].particles.clone()]);
+                arrays.load_velocities(k, &view.particles.velocity[arrays.ranges[k].particles.clone()]);
             }
             let law = ElementLaw {
                 law: &body_cache.law,
@@ -210,71 +216,101 @@ impl TetraModel {
                 has_damping: body_cache.has_explicit_damping(),
             };
             arrays.compute_internal_forces(k, tet_body, &law, &mut body_cache.responses);
-            arrays.add_internal_forces(k, &mut particles.force);
+            arrays.add_internal_forces(k, &mut view.particles.force);
             if body_cache.can_fracture {
                 let (responses, stiffness_bound) = (&body_cache.responses, body_cache.stiffness_bound);
-                let test = FractureTest { body: k, arrays, tet_body, material, particles, responses, stiffness_bound };
+                let test = FractureTest {
+                    body: k,
+                    arrays,
+                    tet_body,
+                    material,
+                    particles: view.particles,
+                    responses,
+                    stiffness_bound,
+                };
                 body_cache.splits = test.find_splits();
             }
             if body_cache.has_explicit_damping() {
                 let dissipated =
                     |i: usize| body_cache.responses.get(i / 8).map_or(0.0, |response| response.dissipated_power[i % 8]);
-                tet_body.add_damping_heat(material, particles, context.dt, dissipated);
+                tet_body.add_damping_heat(material, view.particles, context.dt, dissipated);
             }
-            tet_body.flow_plastically(body_cache, material, particles, context.dt);
+            tet_body.flow_plastically(body_cache, material, view.particles, context.dt);
         }
-        let failed = self.find_failed_ties(bodies, materials, particles);
+        let failed = self.find_failed_ties(&view.view());
         if let Some(cache) = &mut self.cache {
             cache.failed_ties = failed;
         }
     }
 
     /// Advances velocities: `v += dt (g + f/m)`, or the implicit solution for the end of the step.
-    pub(crate) fn advance_velocities(
+    fn advance_velocities(
         &mut self,
-        (bodies, materials): (&[Body], &[Material]),
-        particles: &mut Particles,
+        view: &mut ViewMut,
         previous: &[Vec3],
         contacts: &ContactContext,
         context: &StepContext,
-    ) {
-        let Some(cache) = &mut self.cache else { return };
+    ) -> ContactReactions {
+        let Some(cache) = &mut self.cache else { return ContactReactions::default() };
         let explicit = self.bodies.iter_mut().zip(&cache.arrays.ranges).zip(&cache.bodies);
         for ((tet_body, ranges), body_cache) in explicit.filter(|(_, body_cache)| !body_cache.is_implicit) {
             tet_body.inertia_is_lost = false;
-            body_cache.advance_explicitly(ranges.particles.clone(), particles, previous, context);
+            body_cache.advance_explicitly(ranges.particles.clone(), view.particles, previous, context);
         }
-        cache.contact_impulses.clear();
-        cache.obstacle_impulses.clear();
-        for island in build_islands(cache, contacts.vertex_tet_contacts, &self.ties) {
+        let mut reactions = ContactReactions::default();
+        for island in build_islands(cache, contacts.vertex_face_contacts, &self.ties) {
             let island = Island { bodies: &island, tet_bodies: &mut self.bodies, ties: &self.ties, cache };
-            island.advance((bodies, materials), (particles, previous), contacts, context);
+            island.advance(view, previous, contacts, context, &mut reactions);
         }
-        cache.obstacle_impulses.sort_unstable_by_key(|(particle, _)| *particle);
-        self.join_velocities(particles);
+        self.join_velocities(view.particles);
+        reactions
     }
 
     /// Applies the contact impulses after the implicit solution to components of very stiff bodies as
     /// rigid bodies, since single nodes would strain the elements around them beyond any strength. Then
     /// joins the velocities of ties.
-    pub(crate) fn update_after_contacts(&mut self, particles: &mut Particles) {
+    fn update_after_contacts(&mut self, view: &mut ViewMut) {
         let Some(cache) = &self.cache else { return };
         for (k, body_cache) in cache.bodies.iter().enumerate().filter(|(_, body_cache)| body_cache.is_implicit) {
-            cache.arrays.rigidify_contact_response(k, &body_cache.solved_velocities, particles);
+            cache.arrays.rigidify_contact_response(k, &body_cache.solved_velocities, view.particles);
         }
-        self.join_velocities(particles);
+        self.join_velocities(view.particles);
     }
 
-    /// Impulse of obstacles on a particle in the implicit solution, friction included, kg m/s.
-    pub(crate) fn obstacle_impulse(&self, particle: usize) -> Option<Vec3> {
-        let impulses = &self.cache.as_ref()?.obstacle_impulses;
-        Some(impulses[impulses.binary_search_by_key(&particle, |(particle, _)| *particle).ok()?].1)
+    fn find_mesh_contacts(&mut self, world: &World, dt: Real) -> MeshContacts {
+        self.find_contacts(world, dt)
     }
 
-    /// Impulse on the node of a vertex-tetrahedron contact in the implicit solution, friction included,
-    /// kg m/s.
-    pub(crate) fn contact_impulse(&self, contact: usize) -> Option<Vec3> {
-        *self.cache.as_ref()?.contact_impulses.get(contact)?
+    fn thermal_links(&self, world: &World) -> Vec<Link> {
+        self.tie_links(world)
+    }
+
+    fn projected_area(&self, view: &View, particle: usize, direction: Vec3) -> Option<Real> {
+        Some(self.projected_boundary_area(view, particle, direction))
+    }
+
+    fn update_thermal_state(&mut self, view: &View) {
+        self.update_element_states(view);
+    }
+
+    fn change_topology(&mut self, world: &mut World) {
+        self.change_connectivity(world);
+    }
+
+    fn cut(&mut self, id: BodyId, plane: CutPlane, world: &mut World) {
+        self.cut_elements(id, plane, world);
+    }
+
+    fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
+        self.change_setting(id, setting)
+    }
+
+    fn body_states(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)> {
+        self.summarise(view, strains)
+    }
+
+    fn skins(&self, view: &View, values: [&[Real]; 2]) -> Vec<(BodyId, FrameSkin)> {
+        self.boundary_skins(view, values)
     }
 }
 

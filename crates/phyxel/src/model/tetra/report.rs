@@ -4,11 +4,11 @@ use super::assembly::GRAIN;
 use super::body::TetBody;
 use super::{TetraCache, TetraModel};
 use crate::Real;
-use crate::body::{Body, BodyId};
+use crate::body::BodyId;
 use crate::commands::Setting;
 use crate::frame::FrameSkin;
-use crate::material::Material;
 use crate::model::BodyState;
+use crate::model::View;
 use crate::parallel;
 use crate::skin::Skin;
 use crate::store::Particles;
@@ -24,7 +24,7 @@ impl TetraModel {
         self.bodies.iter().map(|tet_body| tet_body.elements.len()).sum()
     }
 
-    pub(crate) fn set(&mut self, id: BodyId, setting: &Setting) -> bool {
+    pub(super) fn change_setting(&mut self, id: BodyId, setting: &Setting) -> bool {
         let Some(tet_body) = self.bodies.iter_mut().find(|tet_body| tet_body.id == id) else { return false };
         match *setting {
             Setting::Deviatoric(is_deviatoric) => tet_body.settings.deviatoric = is_deviatoric,
@@ -35,38 +35,27 @@ impl TetraModel {
     }
 
     /// Derived data, made now if the model has none.
-    fn current_cache(&self, bodies: &[Body], materials: &[Material], particles: &Particles) -> Cow<'_, TetraCache> {
+    fn current_cache(&self, view: &View) -> Cow<'_, TetraCache> {
         match &self.cache {
             Some(cache) => Cow::Borrowed(cache),
-            None => Cow::Owned(self.make_cache(bodies, materials, particles)),
+            None => Cow::Owned(self.make_cache(view)),
         }
     }
 
-    pub(crate) fn body_states(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-        strains: &mut [Real],
-    ) -> Vec<(BodyId, BodyState)> {
-        let cache = self.current_cache(bodies, materials, particles);
-        let positions = cache.arrays.padded_positions(&particles.position);
+    pub(super) fn summarise(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)> {
+        let cache = self.current_cache(view);
+        let positions = cache.arrays.padded_positions(&view.particles.position);
         let indexed = self.bodies.iter().enumerate();
         indexed
-            .map(|(k, tet_body)| (tet_body.id, cache.body_state(k, tet_body, (particles, &positions), strains)))
+            .map(|(k, tet_body)| (tet_body.id, cache.body_state(k, tet_body, (view.particles, &positions), strains)))
             .collect()
     }
 
-    pub(crate) fn skins(
-        &self,
-        bodies: &[Body],
-        particles: &Particles,
-        values: [&[Real]; 2],
-    ) -> Vec<(BodyId, FrameSkin)> {
+    pub(super) fn boundary_skins(&self, view: &View, values: [&[Real]; 2]) -> Vec<(BodyId, FrameSkin)> {
         let skin_of = |tet_body: &TetBody| {
-            let body = &bodies[tet_body.id.0 as usize];
+            let body = view.body(tet_body.id);
             let is_carried = matches!(body.skin, Skin::Mesh(_) | Skin::Faces | Skin::Smooth(_));
-            let skin = is_carried.then(|| tet_body.frame_skin(&body.skin, body.range(), particles, values))?;
+            let skin = is_carried.then(|| tet_body.frame_skin(&body.skin, body.range(), view.particles, values))?;
             Some((tet_body.id, skin?))
         };
         self.bodies.iter().filter_map(skin_of).collect()

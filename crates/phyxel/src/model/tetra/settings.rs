@@ -1,6 +1,7 @@
 //! Settings of a tetrahedral body.
 
 use crate::Real;
+use crate::model::ModelKind;
 use crate::model::continuum::Integration;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -27,4 +28,11 @@ pub struct TetraSettings {
     pub deviatoric: bool,
     /// Integration scheme.
     pub integration: Integration,
+}
+
+impl TetraSettings {
+    /// Kind of the model.
+    pub(crate) fn kind(&self) -> ModelKind {
+        ModelKind::Tetra
+    }
 }

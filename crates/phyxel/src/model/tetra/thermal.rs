@@ -7,6 +7,7 @@ use super::{BodyCache, TetraModel};
 use crate::Real;
 use crate::body::Body;
 use crate::material::Material;
+use crate::model::View;
 use crate::parallel;
 use crate::store::Particles;
 use phyxel_laws::fem::{StatePack, plastic_flow};
@@ -130,17 +131,17 @@ impl TetBody {
 
 impl TetraModel {
     /// Updates stiffness and thermal strain to the temperatures.
-    pub(crate) fn update_thermal_state(&mut self, bodies: &[Body], materials: &[Material], particles: &Particles) {
+    pub(super) fn update_element_states(&mut self, view: &View) {
         let Some(cache) = &mut self.cache else { return };
         for (tet_body, body_cache) in self.bodies.iter().zip(&mut cache.bodies) {
-            let body = &bodies[tet_body.id.0 as usize];
-            let material = &materials[body.material.0 as usize];
+            let body = view.body(tet_body.id);
+            let material = view.material(tet_body.id);
             if !depends_on_temperature(material) {
                 continue;
             }
             parallel::for_each_chunk(&mut body_cache.states, GRAIN, |first, states| {
                 for (pack, state) in (first..).zip(states) {
-                    tet_body.update_state(state, pack, body, material, &particles.enthalpy);
+                    tet_body.update_state(state, pack, body, material, &view.particles.enthalpy);
                 }
             });
         }

@@ -8,6 +8,7 @@
 //! as steps between cells have twice the energy of slopes).
 
 use crate::Real;
+use crate::numerics::Csr;
 use crate::parallel;
 
 /// Cells per task.
@@ -37,9 +38,8 @@ pub(super) struct Multigrid {
 struct GridLevel {
     /// Cell of each child.
     parents: Vec<u32>,
-    /// First child of each cell in `children`, and the end of the last.
-    offsets: Vec<u32>,
-    children: Vec<u32>,
+    /// Children of each cell.
+    children: Csr<u32>,
     /// Cell beyond each face, or the cell itself.
     neighbours: Vec<[u32; FACES]>,
     /// Coupling across each face.
@@ -57,23 +57,17 @@ impl Multigrid {
     pub fn new(cells: &[(u32, [u32; 3])], particles: usize) -> Self {
         let key = |at: [u32; 3]| u64::from(at[0]) | u64::from(at[1]) << KEY_BITS | u64::from(at[2]) << (2 * KEY_BITS);
         let mut keys: Vec<u64> = cells.iter().map(|(_, at)| key(*at)).collect();
-        let mut offsets: Vec<u32> = cells.iter().map(|(first, _)| *first).collect();
-        offsets.push(particles as u32);
-        let mut levels = vec![GridLevel::new((0..particles as u32).collect(), offsets, &keys)];
+        let ends = cells.iter().skip(1).map(|(first, _)| *first).chain([particles as u32]);
+        let children = Csr::from_rows(cells.iter().zip(ends).map(|((first, _), end)| *first..end));
+        let mut levels = vec![GridLevel::new(children, &keys)];
         while keys.len() > 1 {
             let mask = key([(1 << (KEY_BITS - 1)) - 1; 3]);
             let mut order: Vec<(u64, u32)> = keys.iter().zip(0..).map(|(key, i)| (key >> 1 & mask, i)).collect();
             order.sort_unstable();
-            let (mut offsets, mut coarse_keys) = (Vec::new(), Vec::<u64>::new());
-            for (index, (key, _)) in order.iter().enumerate() {
-                if coarse_keys.last() != Some(key) {
-                    offsets.push(index as u32);
-                    coarse_keys.push(*key);
-                }
-            }
-            offsets.push(order.len() as u32);
-            keys = coarse_keys;
-            levels.push(GridLevel::new(order.into_iter().map(|(_, i)| i).collect(), offsets, &keys));
+            let coarse_cells = || order.chunk_by(|a, b| a.0 == b.0);
+            keys = coarse_cells().map(|cell| cell[0].0).collect();
+            let children = Csr::from_rows(coarse_cells().map(|cell| cell.iter().map(|&(_, i)| i)));
+            levels.push(GridLevel::new(children, &keys));
         }
         Self { levels }
     }
@@ -120,11 +114,11 @@ impl Multigrid {
 }
 
 impl GridLevel {
-    fn new(children: Vec<u32>, offsets: Vec<u32>, keys: &[u64]) -> Self {
+    fn new(children: Csr<u32>, keys: &[u64]) -> Self {
         let count = keys.len();
-        let mut parents = vec![0; children.len()];
-        for (cell, range) in offsets.windows(2).enumerate() {
-            children[range[0] as usize..range[1] as usize].iter().for_each(|&i| parents[i as usize] = cell as u32);
+        let mut parents = vec![0; children.entries().len()];
+        for (cell, children) in children.rows(0..count).enumerate() {
+            children.iter().for_each(|&i| parents[i as usize] = cell as u32);
         }
         let mut neighbours: Vec<[u32; FACES]> = (0..count as u32).map(|i| [i; FACES]).collect();
         for axis in 0..3 {
@@ -143,7 +137,6 @@ impl GridLevel {
         let zeros = vec![0.0; count];
         Self {
             parents,
-            offsets,
             children,
             neighbours,
             coefficients: vec![[0.0; FACES]; count],
@@ -155,14 +148,10 @@ impl GridLevel {
         }
     }
 
-    fn children(&self, cell: usize) -> &[u32] {
-        &self.children[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
-    }
-
     /// Assembles the finest level: sums terms in cells and takes harmonic means across faces.
     fn assemble_finest(&mut self, term: impl Fn(usize) -> CellTerm + Sync) {
         let terms: Vec<CellTerm> = parallel::map(self.dirichlet.len(), GRAIN, |cell| {
-            self.children(cell).iter().fold(CellTerm::default(), |sum, &i| {
+            self.children.row(cell).iter().fold(CellTerm::default(), |sum, &i| {
                 let term = term(i as usize);
                 CellTerm { coefficient: sum.coefficient + term.coefficient, dirichlet: sum.dirichlet + term.dirichlet }
             })
@@ -181,7 +170,7 @@ impl GridLevel {
     fn assemble_coarse(&mut self, fine: &GridLevel) {
         self.coefficients = parallel::map(self.dirichlet.len(), GRAIN, |cell| {
             let mut sums = [0.0; FACES];
-            for &i in self.children(cell) {
+            for &i in self.children.row(cell) {
                 let faces = fine.neighbours[i as usize].iter().zip(&fine.coefficients[i as usize]);
                 for (sum, (other, coefficient)) in sums.iter_mut().zip(faces) {
                     let is_outside = self.parents[*other as usize] as usize != cell;
@@ -191,7 +180,7 @@ impl GridLevel {
             sums
         });
         self.dirichlet = parallel::map(self.dirichlet.len(), GRAIN, |cell| {
-            self.children(cell).iter().map(|&i| fine.dirichlet[i as usize]).sum()
+            self.children.row(cell).iter().map(|&i| fine.dirichlet[i as usize]).sum()
         });
         self.update_diagonal();
     }
@@ -204,11 +193,10 @@ impl GridLevel {
 
     /// Sets the right-hand side to sums over children.
     fn restrict(&mut self, fine: impl Fn(usize) -> Real + Sync) {
-        let (offsets, children) = (&self.offsets, &self.children);
+        let children = &self.children;
         parallel::for_each_chunk(&mut self.rhs, GRAIN, |first, sums| {
             for (cell, sum) in (first..).zip(sums) {
-                let children = &children[offsets[cell] as usize..offsets[cell + 1] as usize];
-                *sum = children.iter().map(|&i| fine(i as usize)).sum();
+                *sum = children.row(cell).iter().map(|&i| fine(i as usize)).sum();
             }
         });
     }

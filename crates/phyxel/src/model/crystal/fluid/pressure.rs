@@ -20,6 +20,7 @@ use super::multigrid::{CellTerm, Multigrid};
 use crate::Real;
 use crate::model::crystal::GRAIN;
 use crate::neighbours::NeighbourTable;
+use crate::numerics::pcg::{PcgSystem, iterate_pcg};
 use crate::parallel;
 use glam::Vec3;
 use phyxel_laws::simd::SimdLevel;
@@ -126,7 +127,7 @@ impl PressureSystem<'_> {
             if self.has_converged(&work, pressures) {
                 break;
             }
-            iterations += self.pcg(&mut work, pressures, velocities);
+            iterations += self.iterate(&mut work, pressures, velocities);
             // Projection: negative pressures become 0.
             let is_infeasible = pressures.iter().any(|&pressure| pressure < 0.0);
             if is_infeasible {
@@ -260,40 +261,19 @@ impl PressureSystem<'_> {
         excess < VOLUME_TOL && (pressure_error < PRESSURE_TOL * pressure || excess < ROUNDING)
     }
 
-    /// Preconditioned conjugate gradients on the active set: particles that have pressure or a violation.
-    /// Returns the number of iterations.
-    fn pcg(&self, work: &mut PressureWorkspace, pressures: &mut [Real], velocities: &mut [[Real; 4]]) -> u32 {
+    /// Iterates conjugate gradients on the active set: particles that have pressure or a violation. Returns the
+    /// number of iterations.
+    fn iterate(&self, work: &mut PressureWorkspace, pressures: &mut [Real], velocities: &mut [[Real; 4]]) -> u32 {
         let count = pressures.len();
         let active: Vec<bool> =
             parallel::map(count, GRAIN, |i| work.diagonal[i] > 0.0 && (pressures[i] > 0.0 || work.violation[i] > 0.0));
         let mut multigrid = work.multigrid.take().unwrap_or_else(|| Multigrid::new(&self.table.cells, count));
         self.assemble_multigrid(&mut multigrid, work, &active);
         let tolerance = PCG_TOL * self.residual_norm(work, &active);
-        let mut previous_rz = 0.0;
-        let mut iterations = 0;
         work.p.fill(0.0);
-        while iterations < MAX_PCG && self.residual_norm(work, &active) > tolerance {
-            let rz = self.precondition(&mut multigrid, work, &active);
-            if rz <= 0.0 {
-                break;
-            }
-            let beta = if previous_rz > 0.0 { (rz / previous_rz) as Real } else { 0.0 };
-            previous_rz = rz;
-            let z = &work.z;
-            parallel::for_each_chunk(&mut work.p, GRAIN, |first, p| {
-                p.iter_mut().zip(&z[first..]).for_each(|(p, z)| *p = z + beta * *p);
-            });
-            let p_ap = self.multiply(work);
-            iterations += 1;
-            if p_ap <= 0.0 {
-                break;
-            }
-            let alpha = (rz / p_ap) as Real;
-            self.carry_stabilisation(work, alpha);
-            add_rows(velocities, &work.velocity_change, alpha);
-            add_scaled(pressures, &work.p, alpha);
-            add_scaled(&mut work.violation, &work.ap, -alpha);
-        }
+        let mut system = PressurePcg { system: self, work, active, multigrid, pressures, velocities, tolerance };
+        let iterations = iterate_pcg(&mut system, MAX_PCG, |_| vec![0.0]);
+        let PressurePcg { work, multigrid, .. } = system;
         work.multigrid = Some(multigrid);
         iterations
     }
@@ -383,6 +363,47 @@ impl PressureSystem<'_> {
             range.filter(|&i| active[i]).map(|i| f64::from(work.violation[i].abs())).sum::<f64>()
         });
         sums.into_iter().sum()
+    }
+}
+
+/// Pressures of an active set in the iteration; the change of velocities is advanced with them.
+struct PressurePcg<'a> {
+    system: &'a PressureSystem<'a>,
+    work: &'a mut PressureWorkspace,
+    active: Vec<bool>,
+    multigrid: Multigrid,
+    pressures: &'a mut [Real],
+    velocities: &'a mut [[Real; 4]],
+    /// Largest sum of absolute residuals.
+    tolerance: f64,
+}
+
+impl PcgSystem for PressurePcg<'_> {
+    fn is_converged(&self) -> bool {
+        self.system.residual_norm(self.work, &self.active) <= self.tolerance
+    }
+
+    fn precondition(&mut self) -> Vec<f64> {
+        vec![self.system.precondition(&mut self.multigrid, self.work, &self.active)]
+    }
+
+    fn update_direction(&mut self, beta: &[f64]) {
+        let (beta, z) = (beta[0] as Real, &self.work.z);
+        parallel::for_each_chunk(&mut self.work.p, GRAIN, |first, p| {
+            p.iter_mut().zip(&z[first..]).for_each(|(p, z)| *p = z + beta * *p);
+        });
+    }
+
+    fn multiply(&mut self) -> Vec<f64> {
+        vec![self.system.multiply(self.work)]
+    }
+
+    fn advance(&mut self, alpha: &[f64]) {
+        let alpha = alpha[0] as Real;
+        self.system.carry_stabilisation(self.work, alpha);
+        add_rows(self.velocities, &self.work.velocity_change, alpha);
+        add_scaled(self.pressures, &self.work.p, alpha);
+        add_scaled(&mut self.work.violation, &self.work.ap, -alpha);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::Real;
 use crate::contact::ContactContext;
 use crate::material::Friction;
 use crate::model::crystal::{CrystalConstants, CrystalModel, Derived, GRAIN, KERNEL_SUPPORT};
+use crate::numerics::Aabb;
 use crate::parallel;
 use crate::step::StepContext;
 use crate::store::{Flags, Particles, Phase};
@@ -70,7 +71,7 @@ impl<'a> SortedView<'a> {
 
 impl CrystalModel {
     /// Advances velocities: `v += dt (g + f/m)` with surface tension in `f`, then viscosity, then pressure.
-    pub(crate) fn advance_velocities(
+    pub(in crate::model::crystal) fn advance_fluid(
         &mut self,
         particles: &mut Particles,
         before: &[Vec3],
@@ -251,8 +252,7 @@ fn sample_walls(
     let chunks = fractions.chunks_mut(QUERY_BLOCK).zip(shears.chunks_mut(QUERY_BLOCK)).zip(points.chunks(QUERY_BLOCK));
     parallel::for_each_item(chunks.collect(), |((fractions, shears), points)| {
         let positions = || points.iter().map(|[x, y, z, _]| Vec3::new(*x, *y, *z));
-        let (min, max) = positions().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-        let near = walls.near(min, max, radius);
+        let near = walls.near(&Aabb::from_points(positions()), radius);
         for ((fraction, shear), x) in fractions.iter_mut().zip(shears).zip(positions()) {
             near.visit(x, radius, |at, velocity, obstacle| {
                 let slips = obstacle.friction == Friction::NONE;

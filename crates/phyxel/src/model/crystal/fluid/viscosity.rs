@@ -6,6 +6,7 @@
 use crate::Real;
 use crate::model::crystal::GRAIN;
 use crate::neighbours::NeighbourTable;
+use crate::numerics::pcg::{PcgSystem, iterate_pcg};
 use crate::parallel;
 use glam::{Mat3, Vec3};
 use phyxel_laws::simd::SimdLevel;
@@ -89,7 +90,7 @@ impl ViscositySystem<'_> {
             });
             return 1;
         }
-        self.pcg(velocities, &mut work, &diagonal)
+        self.solve_implicit(velocities, &mut work, &diagonal)
     }
 
     /// Computes the angular velocities of neighbourhoods under velocities (m/s).
@@ -121,52 +122,76 @@ impl ViscositySystem<'_> {
 
     /// Solves `m (v - v0) = dt F(v)` by preconditioned conjugate gradients, with the forces at `v0` in
     /// `work`. Returns the number of iterations.
-    fn pcg(&self, velocities: &mut [[Real; 4]], work: &mut ViscosityWorkspace, diagonal: &[Real]) -> u32 {
-        let mut r: Vec<[Real; 4]> = parallel::map(velocities.len(), GRAIN, |i| {
+    fn solve_implicit(&self, velocities: &mut [[Real; 4]], work: &mut ViscosityWorkspace, diagonal: &[Real]) -> u32 {
+        let r: Vec<[Real; 4]> = parallel::map(velocities.len(), GRAIN, |i| {
             let [x, y, z, _] = work.forces[i];
             if diagonal[i] > 0.0 { [self.dt * x, self.dt * y, self.dt * z, 0.0] } else { [0.0; 4] }
         });
         // The fourth component stays the viscosity.
-        let mut p: Vec<[Real; 4]> = velocities.iter().map(|row| [0.0, 0.0, 0.0, row[3]]).collect();
-        let initial = residual_norm_squared(&r, diagonal);
-        let (mut rz, mut previous_rz, mut iterations) = (initial, 0.0, 0);
-        while rz > TOLERANCE * TOLERANCE * initial && iterations < MAX_PCG {
-            let beta = if previous_rz > 0.0 { (rz / previous_rz) as Real } else { 0.0 };
-            parallel::for_each_chunk(&mut p, GRAIN, |first, rows| {
-                for (i, row) in (first..).zip(rows).filter(|(i, _)| diagonal[*i] > 0.0) {
-                    (0..3).for_each(|axis| row[axis] = r[i][axis] / diagonal[i] + beta * row[axis]);
-                }
-            });
-            self.update_angular_velocities(&p, work);
-            self.update_forces(&p, work);
-            let forces = &work.forces;
-            let ap = |i: usize, axis: usize| self.masses[i] * p[i][axis] - self.dt * forces[i][axis];
-            let sums = parallel::map_ranges(r.len(), GRAIN, |range| {
-                let rows = range.filter(|&i| diagonal[i] > 0.0);
-                rows.flat_map(|i| (0..3).map(move |axis| (i, axis)))
-                    .map(|(i, axis)| f64::from(p[i][axis]) * f64::from(ap(i, axis)))
-                    .sum::<f64>()
-            });
-            let p_ap: f64 = sums.into_iter().sum();
-            iterations += 1;
-            if p_ap <= 0.0 {
-                break;
+        let p: Vec<[Real; 4]> = velocities.iter().map(|row| [0.0, 0.0, 0.0, row[3]]).collect();
+        let mut system = ViscosityPcg { system: self, diagonal, work, velocities, r, p };
+        iterate_pcg(&mut system, MAX_PCG, |rz| vec![TOLERANCE * TOLERANCE * rz[0]])
+    }
+}
+
+/// Viscosity in the iteration, preconditioned by its diagonal; rows without a diagonal are constrained.
+struct ViscosityPcg<'a> {
+    system: &'a ViscositySystem<'a>,
+    diagonal: &'a [Real],
+    work: &'a mut ViscosityWorkspace,
+    velocities: &'a mut [[Real; 4]],
+    r: Vec<[Real; 4]>,
+    p: Vec<[Real; 4]>,
+}
+
+impl ViscosityPcg<'_> {
+    /// Component of the product with the matrix, from the present forces.
+    fn ap(&self, i: usize, axis: usize) -> Real {
+        self.system.masses[i] * self.p[i][axis] - self.system.dt * self.work.forces[i][axis]
+    }
+}
+
+impl PcgSystem for ViscosityPcg<'_> {
+    fn precondition(&mut self) -> Vec<f64> {
+        vec![residual_norm_squared(&self.r, self.diagonal)]
+    }
+
+    fn update_direction(&mut self, beta: &[f64]) {
+        let (beta, r, diagonal) = (beta[0] as Real, &self.r, self.diagonal);
+        parallel::for_each_chunk(&mut self.p, GRAIN, |first, rows| {
+            for (i, row) in (first..).zip(rows).filter(|(i, _)| diagonal[*i] > 0.0) {
+                (0..3).for_each(|axis| row[axis] = r[i][axis] / diagonal[i] + beta * row[axis]);
             }
-            let alpha = (rz / p_ap) as Real;
-            parallel::for_each_chunk(velocities, GRAIN, |first, rows| {
-                for (row, p) in rows.iter_mut().zip(&p[first..]) {
-                    (0..3).for_each(|axis| row[axis] += alpha * p[axis]);
-                }
-            });
-            parallel::for_each_chunk(&mut r, GRAIN, |first, rows| {
-                for (i, row) in (first..).zip(rows).filter(|(i, _)| diagonal[*i] > 0.0) {
-                    (0..3).for_each(|axis| row[axis] -= alpha * ap(i, axis));
-                }
-            });
-            previous_rz = rz;
-            rz = residual_norm_squared(&r, diagonal);
-        }
-        iterations
+        });
+    }
+
+    fn multiply(&mut self) -> Vec<f64> {
+        self.system.update_angular_velocities(&self.p, self.work);
+        self.system.update_forces(&self.p, self.work);
+        let sums = parallel::map_ranges(self.r.len(), GRAIN, |range| {
+            let rows = range.filter(|&i| self.diagonal[i] > 0.0);
+            rows.flat_map(|i| (0..3).map(move |axis| (i, axis)))
+                .map(|(i, axis)| f64::from(self.p[i][axis]) * f64::from(self.ap(i, axis)))
+                .sum::<f64>()
+        });
+        vec![sums.into_iter().sum()]
+    }
+
+    fn advance(&mut self, alpha: &[f64]) {
+        let alpha = alpha[0] as Real;
+        let p = &self.p;
+        parallel::for_each_chunk(self.velocities, GRAIN, |first, rows| {
+            for (row, p) in rows.iter_mut().zip(&p[first..]) {
+                (0..3).for_each(|axis| row[axis] += alpha * p[axis]);
+            }
+        });
+        let mut r = std::mem::take(&mut self.r);
+        parallel::for_each_chunk(&mut r, GRAIN, |first, rows| {
+            for (i, row) in (first..).zip(rows).filter(|(i, _)| self.diagonal[*i] > 0.0) {
+                (0..3).for_each(|axis| row[axis] -= alpha * self.ap(i, axis));
+            }
+        });
+        self.r = r;
     }
 }
 

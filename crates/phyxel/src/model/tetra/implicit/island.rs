@@ -5,9 +5,11 @@ use super::contact::obstacles::ObstacleQueries;
 use super::newton::StepSolution;
 use super::system::IslandBody;
 use crate::Real;
-use crate::body::Body;
-use crate::contact::{ContactContext, VertexTetContact, combine_surfaces};
+use crate::contact::{ContactContext, VertexFaceContact, combine_surfaces};
 use crate::material::Material;
+use crate::model::ContactReactions;
+use crate::model::View;
+use crate::model::ViewMut;
 use crate::model::tetra::TetraCache;
 use crate::model::tetra::assembly::ElementLaw;
 use crate::model::tetra::body::TetBody;
@@ -22,12 +24,12 @@ use std::ops::Range;
 /// of each.
 pub(in crate::model::tetra) fn build_islands(
     cache: &TetraCache,
-    contacts: &[VertexTetContact],
+    contacts: &[VertexFaceContact],
     ties: &[Tie],
 ) -> Vec<Vec<usize>> {
     let implicit = (0..cache.bodies.len()).filter(|&body| cache.bodies[body].is_implicit);
     let mut islands: Vec<Vec<usize>> = implicit.map(|body| vec![body]).collect();
-    let contacts = contacts.iter().map(|contact| [contact.node, contact.face[0]]);
+    let contacts = contacts.iter().map(|contact| [contact.vertex, contact.face[0]]);
     let pairs = contacts.chain(ties.iter().map(|tie| tie.nodes));
     let mut links: Vec<[usize; 2]> = pairs.filter_map(|pair| implicit_bodies(cache, pair)).collect();
     links.sort_unstable();
@@ -66,43 +68,43 @@ impl Island<'_> {
     /// Advances the velocities of its bodies to the end of a step.
     pub fn advance(
         mut self,
-        (bodies, materials): (&[Body], &[Material]),
-        (particles, start_velocities): (&mut Particles, &[Vec3]),
+        view: &mut ViewMut,
+        start_velocities: &[Vec3],
         contacts: &ContactContext,
         context: &StepContext,
+        reactions: &mut ContactReactions,
     ) {
         let ranges = self.bodies.iter().map(|&body| self.cache.arrays.ranges[body].particles.clone());
         let ranges: Vec<Range<usize>> = ranges.collect();
-        let start = (&*particles, start_velocities);
         let StepSolution { velocities, contact_impulses, obstacle_impulses, iterations } =
-            self.solve((bodies, materials), start, &ranges, contacts, context);
-        let TetraCache { contact_impulses: all_contacts, obstacle_impulses: all_obstacles, .. } = &mut *self.cache;
+            self.solve(&view.view(), start_velocities, &ranges, contacts, context);
         if !contact_impulses.is_empty() {
-            all_contacts.resize(contacts.vertex_tet_contacts.len(), None);
-            contact_impulses.into_iter().for_each(|(contact, impulse)| all_contacts[contact] = Some(impulse));
+            reactions.contacts.resize(contacts.vertex_face_contacts.len(), None);
+            contact_impulses.into_iter().for_each(|(contact, impulse)| reactions.contacts[contact] = Some(impulse));
         }
         let particle_of: Vec<usize> = ranges.iter().cloned().flatten().collect();
-        all_obstacles.extend(obstacle_impulses.into_iter().map(|(node, impulse)| (particle_of[node], impulse)));
+        reactions.obstacles.extend(obstacle_impulses.into_iter().map(|(node, impulse)| (particle_of[node], impulse)));
         let mut velocities = velocities.into_iter();
         for (&body, range) in self.bodies.iter().zip(ranges) {
             let local: Vec<Vec3> = velocities.by_ref().take(range.len()).collect();
             let tet_body = &mut self.tet_bodies[body];
             tet_body.solver_iterations += u64::from(iterations);
-            let material = &materials[bodies[tet_body.id.0 as usize].material.0 as usize];
-            self.finish_body(body, local, material, particles, context);
+            let material = view.material(tet_body.id);
+            self.finish_body(body, local, material, view.particles, context);
         }
     }
 
     /// Solves the system of the island.
     fn solve(
         &mut self,
-        tables: (&[Body], &[Material]),
-        (particles, start_velocities): (&Particles, &[Vec3]),
+        view: &View,
+        start_velocities: &[Vec3],
         ranges: &[Range<usize>],
         contacts: &ContactContext,
         context: &StepContext,
     ) -> StepSolution {
-        let couplings = self.couplings(contacts.vertex_tet_contacts, ranges);
+        let particles = view.particles;
+        let couplings = self.couplings(contacts.vertex_face_contacts, ranges);
         let TetraCache { arrays, bodies: caches, .. } = &mut *self.cache;
         let island_body = |(&body, range): (&usize, &Range<usize>)| IslandBody {
             body,
@@ -118,16 +120,15 @@ impl Island<'_> {
             mass_damping: caches[body].mass_damping,
         };
         let bodies: Vec<IslandBody> = self.bodies.iter().zip(ranges).map(island_body).collect();
-        let constraints =
-            |masses: &[Real]| couplings.constraints(tables, (particles, start_velocities), context, masses);
+        let constraints = |masses: &[Real]| couplings.constraints(view, start_velocities, context, masses);
         let mut queries = ObstacleQueries::new(contacts, particles, (ranges, start_velocities), context);
         parallel::keep_awake(|| arrays.solve_step(&bodies, constraints, &mut queries))
     }
 
     /// Selects the contacts and ties between its bodies.
-    fn couplings<'a>(&self, contacts: &'a [VertexTetContact], ranges: &'a [Range<usize>]) -> Couplings<'a> {
+    fn couplings<'a>(&self, contacts: &'a [VertexFaceContact], ranges: &'a [Range<usize>]) -> Couplings<'a> {
         let is_own = |pair: [u32; 2]| implicit_bodies(self.cache, pair).is_some_and(|[a, _]| self.bodies.contains(&a));
-        let is_own_contact = |&k: &usize| is_own([contacts[k].node, contacts[k].face[0]]);
+        let is_own_contact = |&k: &usize| is_own([contacts[k].vertex, contacts[k].face[0]]);
         Couplings {
             contacts,
             selected: (0..contacts.len()).filter(is_own_contact).collect(),
@@ -167,7 +168,7 @@ impl Island<'_> {
 /// Contacts and ties between the bodies of an island.
 struct Couplings<'a> {
     /// All contacts, and the indices of those of the island.
-    contacts: &'a [VertexTetContact],
+    contacts: &'a [VertexFaceContact],
     selected: Vec<usize>,
     ties: Vec<Tie>,
     /// Particles of each body.
@@ -178,21 +179,18 @@ impl Couplings<'_> {
     /// Makes their constraints; `masses` are effective masses by node, kg.
     fn constraints(
         &self,
-        (bodies, materials): (&[Body], &[Material]),
-        (particles, start_velocities): (&Particles, &[Vec3]),
+        view: &View,
+        start_velocities: &[Vec3],
         context: &StepContext,
         masses: &[Real],
     ) -> Vec<Constraint> {
         let node_of = |particle: u32| self.node_of(particle as usize);
         let mass = |node: usize| masses[node];
-        let material = |particle: u32| {
-            let body = &bodies[particles.body[particle as usize].0 as usize];
-            &materials[body.material.0 as usize]
-        };
         let contact = |&k: &usize| {
             let contact = &self.contacts[k];
-            let surface = combine_surfaces([contact.node, contact.face[0]].map(material));
-            Constraint::vertex_tet((k, contact), (particles, start_velocities), surface, context, node_of, mass)
+            let surface =
+                combine_surfaces([contact.vertex, contact.face[0]].map(|particle| view.material_of(particle)));
+            Constraint::vertex_face((k, contact), (view.particles, start_velocities), surface, context, node_of, mass)
         };
         let tie = |tie: &Tie| {
             let nodes = tie.nodes.map(node_of);

@@ -162,7 +162,7 @@ impl ElementArrays {
         for constraint in active_set.constraints.iter().filter(|constraint| !constraint.is_open) {
             let impulse = constraint.impulse(&velocities);
             match constraint.kind {
-                ConstraintKind::VertexTet(contact) => contact_impulses.push((contact, impulse)),
+                ConstraintKind::VertexFace(contact) => contact_impulses.push((contact, impulse)),
                 ConstraintKind::Obstacle => obstacle_impulses.push((constraint.nodes[0], impulse)),
                 ConstraintKind::Tie => (),
             }

@@ -2,6 +2,7 @@
 
 use crate::Real;
 use crate::body::Body;
+use crate::model::View;
 use crate::model::tetra::TetraModel;
 use crate::model::tetra::body::TetBody;
 use crate::numerics::UnionFind;
@@ -84,10 +85,15 @@ impl TetraModel {
 
     /// Boundary area of a node projected along a direction, m2: a third of each face around it that faces
     /// against it.
-    pub(crate) fn projected_area(&self, bodies: &[Body], particle: usize, positions: &[Vec3], direction: Vec3) -> Real {
+    pub(in crate::model::tetra) fn projected_boundary_area(
+        &self,
+        view: &View,
+        particle: usize,
+        direction: Vec3,
+    ) -> Real {
         // A third of each face, whose area is half of the cross product.
         let projected = |face: Vec3| (-face.dot(direction) / 6.0).max(0.0);
-        self.face_cross_products_at(bodies, particle, positions).map(projected).sum()
+        self.face_cross_products_at(view.bodies, particle, &view.particles.position).map(projected).sum()
     }
 
     /// Boundary faces around a node, as cross products of two edges: outward normals with the length of

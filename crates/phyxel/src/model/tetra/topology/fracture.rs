@@ -6,6 +6,8 @@
 use crate::Real;
 use crate::body::Body;
 use crate::material::Material;
+use crate::model::BodyModel;
+use crate::model::CutPlane;
 use crate::model::tetra::assembly::ElementArrays;
 use crate::model::tetra::body::TetBody;
 use crate::model::tetra::{TetraCache, TetraModel};
@@ -71,15 +73,10 @@ impl TetBody {
     }
 
     /// Finds the splits that separate elements on different sides of a plane, by their centroids at rest.
-    fn find_cut_splits(
-        &mut self,
-        range: Range<usize>,
-        particles: &Particles,
-        [point, normal]: [Vec3; 2],
-    ) -> Vec<NodeSplit> {
+    fn find_cut_splits(&mut self, range: Range<usize>, particles: &Particles, plane: CutPlane) -> Vec<NodeSplit> {
         let is_beyond = |element: &[u32; 4]| {
             let centroid = 0.25 * element.iter().map(|&node| particles.rest[node as usize]).sum::<Vec3>();
-            u32::from((centroid - point).dot(normal) > 0.0)
+            u32::from(plane.is_above(centroid))
         };
         let sides: Vec<u32> = self.elements.iter().map(is_beyond).collect();
         self.ensure_surface(range);
@@ -304,9 +301,9 @@ impl TetraModel {
         new_nodes
     }
 
-    /// Cuts a body along a plane, given by a point and a normal in its rest frame. Returns new nodes, as
+    /// Splits the nodes of a body along a plane in its rest frame. Returns new nodes, as
     /// [`split_nodes`](Self::split_nodes) does.
-    pub(crate) fn cut(&mut self, body: &Body, particles: &mut Particles, plane: [Vec3; 2]) -> Vec<Particle> {
+    pub(super) fn split_along(&mut self, body: &Body, particles: &mut Particles, plane: CutPlane) -> Vec<Particle> {
         let of_body = |tet_body: &&mut TetBody| particles.body.get(body.range().start) == Some(&tet_body.id);
         let Some(tet_body) = self.bodies.iter_mut().find(of_body) else { return Vec::new() };
         let splits = tet_body.find_cut_splits(body.range(), particles, plane);

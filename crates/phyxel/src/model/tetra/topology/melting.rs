@@ -3,6 +3,7 @@
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::material::Material;
+use crate::model::BodyModel;
 use crate::model::tetra::TetraModel;
 use crate::model::tetra::body::TetBody;
 use crate::store::{Flags, Particle, Particles, Phase};

@@ -2,6 +2,7 @@
 
 pub(super) mod fracture;
 pub(super) mod melting;
+mod stage;
 mod tie_failure;
 pub(super) mod ties;
 pub(super) mod welding;

@@ -3,9 +3,9 @@
 use super::ties::Tie;
 use crate::Real;
 use crate::body::Body;
-use crate::contact::VertexTetContact;
+use crate::contact::VertexFaceContact;
 use crate::heat::Link;
-use crate::material::Material;
+use crate::model::View;
 use crate::model::tetra::TetraModel;
 use crate::store::Particles;
 use crate::world::World;
@@ -52,13 +52,8 @@ impl TetraModel {
     }
 
     /// Finds the ties that fail at the end of this step.
-    pub(in crate::model::tetra) fn find_failed_ties(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-    ) -> Vec<Tie> {
-        let load_ratio = |tie: &Tie| self.load_ratio(bodies, materials, particles, tie).unwrap_or(0.0);
+    pub(in crate::model::tetra) fn find_failed_ties(&self, view: &View) -> Vec<Tie> {
+        let load_ratio = |tie: &Tie| self.load_ratio(view, tie).unwrap_or(0.0);
         self.ties.iter().filter(|tie| load_ratio(tie) > 1.0).copied().collect()
     }
 
@@ -67,13 +62,13 @@ impl TetraModel {
     /// The constraint force `C = (m_a/M) (F_a + F_b) - F_a` acts on the first node. Over the area of the
     /// joint it is a traction with normal component `n` and shear `s`. As at nodes, the largest principal
     /// stress counts: `n/2 + sqrt(n^2/4 + s^2)`. So shear loads the tie, and pressure does not.
-    fn load_ratio(&self, bodies: &[Body], materials: &[Material], particles: &Particles, tie: &Tie) -> Option<Real> {
-        let strengths = tie.nodes.map(|node| self.strength_at(bodies, materials, particles, node));
+    fn load_ratio(&self, view: &View, tie: &Tie) -> Option<Real> {
+        let strengths = tie.nodes.map(|node| self.strength_at(view, node));
         if strengths == [None, None] {
             return None;
         }
-        let force = self.tie_force(particles, tie)?;
-        let joint = self.joint(bodies, particles, tie);
+        let force = self.tie_force(view.particles, tie)?;
+        let joint = self.joint(view.bodies, view.particles, tie);
         let normal = force.dot(joint.normal);
         let shear = (force - normal * joint.normal).length();
         let principal = 0.5 * normal + (0.25 * normal * normal + shear * shear).sqrt();
@@ -102,19 +97,13 @@ impl TetraModel {
     }
 
     /// Strength at a node; `None` if its material has none.
-    fn strength_at(
-        &self,
-        bodies: &[Body],
-        materials: &[Material],
-        particles: &Particles,
-        node: u32,
-    ) -> Option<Strength> {
-        let id = particles.body[node as usize];
+    fn strength_at(&self, view: &View, node: u32) -> Option<Strength> {
+        let id = view.particles.body[node as usize];
         if let Some(force) = self.tet_body(id).and_then(|tet_body| tet_body.settings.strength_force) {
             return Some(Strength::Force(force));
         }
-        let material = &materials[bodies[id.0 as usize].material.0 as usize];
-        let temperature = material.heat.temperature(particles.enthalpy[node as usize]);
+        let material = view.material(id);
+        let temperature = material.heat.temperature(view.particles.enthalpy[node as usize]);
         Some(Strength::Stress(material.strength.as_ref()?.at(temperature)))
     }
 
@@ -125,9 +114,9 @@ impl TetraModel {
 
     /// Allows released nodes to be tied again once they are out of contact. (Right after failure both
     /// nodes are at one position, and rounding decides which one penetrates.)
-    pub(crate) fn forget_separated_nodes(&mut self, contacts: &[VertexTetContact]) {
+    pub(crate) fn forget_separated_nodes(&mut self, contacts: &[VertexFaceContact]) {
         let in_contact: BTreeSet<u32> =
-            contacts.iter().flat_map(|contact| [Some(contact.node), contact.partner]).flatten().collect();
+            contacts.iter().flat_map(|contact| [Some(contact.vertex), contact.partner]).flatten().collect();
         self.released.retain(|node| in_contact.contains(node));
     }
 

@@ -4,11 +4,13 @@
 //! of their nodes are tied: both have one position and one velocity. Positions start with the same bits
 //! and change by the same bits, so they stay equal.
 
-use super::welding::{MaterialView, WeldCandidate, merged_position, sort_candidates};
+use super::welding::{WeldCandidate, merged_position, sort_candidates};
 use crate::body::{Body, BodyId};
-use crate::contact::VertexTetContact;
+use crate::contact::VertexFaceContact;
 use crate::material::Material;
+use crate::model::BodyModel;
 use crate::model::Moved;
+use crate::model::View;
 use crate::model::tetra::TetraModel;
 use crate::model::tetra::body::TetBody;
 use crate::store::Particles;
@@ -43,7 +45,7 @@ impl Tie {
     }
 }
 
-impl MaterialView<'_> {
+impl View<'_> {
     /// Returns true if two nodes of different materials adhere: one material names the other as sticky
     /// and is warm enough.
     fn adhere(&self, nodes: [u32; 2]) -> bool {
@@ -94,10 +96,10 @@ impl TetraModel {
     /// Finds the candidates for ties: nodes inside an element of another material that adheres to theirs,
     /// with an edge through its boundary, each with the nearest node of the face that it came through.
     /// Ascending by distance.
-    pub(crate) fn tie_candidates(&self, view: &MaterialView, contacts: &[VertexTetContact]) -> Vec<WeldCandidate> {
+    pub(crate) fn tie_candidates(&self, view: &View, contacts: &[VertexFaceContact]) -> Vec<WeldCandidate> {
         let tied = self.partners();
-        let candidate = |contact: &VertexTetContact| {
-            let nodes = [contact.node, contact.partner?];
+        let candidate = |contact: &VertexFaceContact| {
+            let nodes = [contact.vertex, contact.partner?];
             let is_candidate = self.can_tie(view, &tied, nodes);
             is_candidate.then(|| WeldCandidate::new(nodes, &view.particles.position))
         };
@@ -107,7 +109,7 @@ impl TetraModel {
     }
 
     /// Returns true if two nodes adhere, and neither is tied, recently released or of a rigid fragment.
-    fn can_tie(&self, view: &MaterialView, tied: &BTreeMap<u32, u32>, nodes: [u32; 2]) -> bool {
+    fn can_tie(&self, view: &View, tied: &BTreeMap<u32, u32>, nodes: [u32; 2]) -> bool {
         let is_free = |node: u32| {
             !tied.contains_key(&node)
                 && self.released.binary_search(&node).is_err()
@@ -129,7 +131,7 @@ impl TetraModel {
             for node in [a, b] {
                 self.ensure_surface_at(bodies, particles, node);
             }
-            let view = MaterialView { bodies, materials, particles };
+            let view = View { bodies, materials, particles };
             if !self.can_tie(&view, &tied, [a, b]) || !self.can_weld(&view, [a, b]) {
                 continue;
             }

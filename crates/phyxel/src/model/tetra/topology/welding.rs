@@ -3,8 +3,10 @@
 
 use crate::Real;
 use crate::body::{Body, BodyId};
-use crate::contact::VertexTetContact;
+use crate::contact::VertexFaceContact;
 use crate::material::Material;
+use crate::model::BodyModel;
+use crate::model::View;
 use crate::model::tetra::TetraModel;
 use crate::model::tetra::body::{PackedElements, TetBody};
 use crate::skin::Skin;
@@ -46,24 +48,7 @@ impl WeldCandidate {
     }
 }
 
-/// View of bodies, materials and particles.
-pub(crate) struct MaterialView<'a> {
-    pub bodies: &'a [Body],
-    pub materials: &'a [Material],
-    pub particles: &'a Particles,
-}
-
-impl MaterialView<'_> {
-    /// Body of a particle.
-    pub fn body_of(&self, particle: u32) -> &Body {
-        &self.bodies[self.particles.body[particle as usize].0 as usize]
-    }
-
-    /// Material of a particle.
-    pub fn material_of(&self, particle: u32) -> &Material {
-        &self.materials[self.body_of(particle).material.0 as usize]
-    }
-
+impl View<'_> {
     /// Returns true if a node adheres to its own material.
     fn is_sticky(&self, particle: u32) -> bool {
         let material = self.material_of(particle);
@@ -90,10 +75,10 @@ impl TetraModel {
     /// Finds the candidates for welding: nodes inside an element of the same sticky material with an edge
     /// through its boundary, each with the nearest node of the face that it came through. Ascending by
     /// distance.
-    pub(crate) fn weld_candidates(&self, view: &MaterialView, contacts: &[VertexTetContact]) -> Vec<WeldCandidate> {
+    pub(crate) fn weld_candidates(&self, view: &View, contacts: &[VertexFaceContact]) -> Vec<WeldCandidate> {
         let tied = self.partners();
-        let candidate = |contact: &VertexTetContact| {
-            let nodes = [contact.node, contact.partner?];
+        let candidate = |contact: &VertexFaceContact| {
+            let nodes = [contact.vertex, contact.partner?];
             let [one, other] = nodes.map(|node| view.body_of(node));
             let is_alike = one.material == other.material
                 && self.have_equal_settings(nodes.map(|i| view.particles.body[i as usize]));
@@ -109,7 +94,7 @@ impl TetraModel {
     }
 
     /// Returns true if a particle is of a rigid fragment: too small to be welded without excessive strain.
-    pub(in crate::model::tetra) fn is_in_rigid_fragment(&self, view: &MaterialView, particle: u32) -> bool {
+    pub(in crate::model::tetra) fn is_in_rigid_fragment(&self, view: &View, particle: u32) -> bool {
         let first = view.body_of(particle).particles.start;
         let tet_body = self.tet_body(view.particles.body[particle as usize]);
         tet_body.is_some_and(|tet_body| tet_body.is_in_rigid_fragment(particle - first))
@@ -127,7 +112,7 @@ impl TetraModel {
     }
 
     /// Finds the bodies that merge by these candidates: the absorbing one, and the absorbed one.
-    pub(crate) fn find_body_merges(&self, view: &MaterialView, candidates: &[WeldCandidate]) -> Vec<[BodyId; 2]> {
+    pub(crate) fn find_body_merges(&self, view: &View, candidates: &[WeldCandidate]) -> Vec<[BodyId; 2]> {
         let mut merges: Vec<[BodyId; 2]> = Vec::new();
         for candidate in candidates {
             let ids = candidate.nodes.map(|node| view.particles.body[node as usize]);
@@ -142,7 +127,7 @@ impl TetraModel {
     }
 
     /// Returns true if merging two nodes inverts or crushes no element of their bodies.
-    pub(in crate::model::tetra) fn can_weld(&self, view: &MaterialView, nodes: [u32; 2]) -> bool {
+    pub(in crate::model::tetra) fn can_weld(&self, view: &View, nodes: [u32; 2]) -> bool {
         let Some(position) = merged_position(view.particles, nodes) else { return false };
         nodes.into_iter().all(|node| {
             let id = view.particles.body[node as usize];

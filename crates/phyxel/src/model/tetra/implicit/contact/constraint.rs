@@ -8,7 +8,7 @@
 use super::friction::{FrictionState, FrictionTransition};
 use super::obstacles::{DofConstraint, ObstacleBound};
 use crate::Real;
-use crate::contact::{VertexTetContact, contact_params};
+use crate::contact::{VertexFaceContact, contact_params};
 use crate::material::Friction;
 use crate::model::tetra::implicit::linear::matrix::SystemMatrix;
 use crate::step::StepContext;
@@ -31,8 +31,8 @@ const BAUMGARTE_STEPS: Real = 2.0;
 /// Kind of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::model::tetra) enum ConstraintKind {
-    /// Node inside another body, by the index of its vertex-tetrahedron contact.
-    VertexTet(usize),
+    /// Node inside another body, by the index of its vertex-face contact.
+    VertexFace(usize),
     /// Node at an obstacle.
     Obstacle,
     /// Tied nodes of two bodies. The solve runs in the subspace in which they move as one (see
@@ -71,8 +71,8 @@ pub(in crate::model::tetra) struct Constraint {
 impl Constraint {
     /// Creates a vertex-tetrahedron constraint; `mass` is the effective mass of a node, kg. None if all
     /// four nodes are fixed.
-    pub fn vertex_tet(
-        (index, contact): (usize, &VertexTetContact),
+    pub fn vertex_face(
+        (index, contact): (usize, &VertexFaceContact),
         (particles, start_velocities): (&Particles, &[Vec3]),
         surface: SurfaceProperties,
         context: &StepContext,
@@ -80,7 +80,7 @@ impl Constraint {
         mass: impl Fn(usize) -> Real,
     ) -> Option<Self> {
         let ([a, b, c], [p, q, r]) = (contact.face, contact.barycentric);
-        let (vertices, weights) = ([contact.node, a, b, c], [1.0, -p, -q, -r]);
+        let (vertices, weights) = ([contact.vertex, a, b, c], [1.0, -p, -q, -r]);
         let nodes = vertices.map(&node_of);
         let inverse_mass = |k: usize| {
             let is_fixed = particles.flags[vertices[k] as usize].has(Flags::FIXED);
@@ -89,12 +89,12 @@ impl Constraint {
         let inverse_mass: Real = (0..4).map(inverse_mass).sum();
         let velocity: Vec3 = (0..4).map(|k| start_velocities[vertices[k] as usize] * weights[k]).sum();
         let point = ContactPoint::new(contact.normal, -contact.depth, velocity);
-        let params = contact_params(context, particles.radius[contact.node as usize]);
+        let params = contact_params(context, particles.radius[contact.vertex as usize]);
         let separation = (contact.depth / (BAUMGARTE_STEPS * context.dt)).min(params.max_separation_speed);
         let response = normal_response(Real::NEG_INFINITY, &point, surface.restitution, &params);
         let friction = Friction { r#static: surface.static_friction, kinetic: surface.kinetic_friction };
         (inverse_mass > 0.0).then(|| Self {
-            kind: ConstraintKind::VertexTet(index),
+            kind: ConstraintKind::VertexFace(index),
             nodes,
             weights,
             surface_velocity: Vec3::ZERO,
@@ -211,7 +211,7 @@ impl Constraint {
         match self.kind {
             ConstraintKind::Obstacle => 1,
             ConstraintKind::Tie => 2,
-            ConstraintKind::VertexTet(_) => 4,
+            ConstraintKind::VertexFace(_) => 4,
         }
     }
 

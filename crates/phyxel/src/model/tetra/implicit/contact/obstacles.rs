@@ -5,6 +5,7 @@ use crate::Real;
 use crate::contact::{ADHESION_RANGE, ContactContext, NODE_RADIUS, contact_params, max_adhesion_impulse};
 use crate::geometry::SignedDistance;
 use crate::material::Friction;
+use crate::numerics::Aabb;
 use crate::obstacle::Obstacle;
 use crate::parallel;
 use crate::step::StepContext;
@@ -145,9 +146,8 @@ impl<'a> ObstacleQueries<'a> {
         let mut first = 0;
         for range in self.ranges {
             let positions = &self.particles.position[range.clone()];
-            let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-            let (min, max) = positions.iter().fold(start, |(min, max), &x| (min.min(x), max.max(x)));
-            let obstacles = self.obstacles.near(min, max, self.search_radius);
+            let aabb = Aabb::from_points(positions.iter().copied());
+            let obstacles = self.obstacles.near(&aabb, self.search_radius);
             let found = parallel::map_ranges(positions.len(), GRAIN, |chunk| {
                 let mut found = Vec::new();
                 for i in chunk {

@@ -3,7 +3,7 @@
 
 use super::constraint::Constraint;
 use crate::Real;
-use crate::model::tetra::assembly::Csr;
+use crate::numerics::Csr;
 use crate::parallel;
 use glam::{Mat3A, Vec3};
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(in crate::model::tetra) struct ContactOperator {
     /// By constraint, the weights of its impulse at its rows.
     weights: Vec<[Real; MAX_NODES]>,
     /// By row, indices into the flattened weights.
-    ends_of_row: Csr,
+    ends_of_row: Csr<u32>,
 }
 
 impl ContactOperator {

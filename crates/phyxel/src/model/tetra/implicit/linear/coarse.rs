@@ -184,8 +184,8 @@ impl BodyBlock<'_> {
         for row in rows {
             let block = dofs[row].project_block(&self.matrix.diagonal[row], &dofs[row]);
             diagonal.accumulate(arms[row], &block, arms[row]);
-            for edge in pattern.row_edges(row) {
-                let column = pattern.columns[edge] as usize;
+            for (edge, &column) in pattern.columns.range(row).zip(pattern.columns.row(row)) {
+                let column = column as usize;
                 let block = dofs[row].project_block(&self.matrix.off_diagonal[edge], &dofs[column]);
                 let sum = &mut off_diagonal[pattern.aggregate_of[column] as usize - first_neighbour];
                 sum.get_or_insert(RigidBlock::ZERO).accumulate(arms[row], &block, arms[column]);

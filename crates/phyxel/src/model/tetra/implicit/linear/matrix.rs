@@ -7,7 +7,7 @@
 
 use super::pattern::Pattern;
 use crate::Real;
-use crate::model::tetra::assembly::Csr;
+use crate::numerics::Csr;
 use crate::numerics::pcg::TOLERANCE;
 use crate::parallel;
 use glam::{Mat3A, Vec3, Vec3A, Vec4};
@@ -93,7 +93,7 @@ impl SystemMatrix {
                 let [mut x, mut y, mut z] = [Vec4::ZERO; 3];
                 for mode in corner_vectors.chunks(pack_count.max(1)) {
                     let vectors = mode.as_flattened().as_flattened();
-                    for pair in pattern.corner_pairs(edge) {
+                    for pair in pattern.corner_pairs.row(edge) {
                         let [a, b] = pair.map(|corner| Vec4::from_array(vectors[corner as usize]));
                         (x, y, z) = (x + a * b.x, y + a * b.y, z + a * b.z);
                     }
@@ -123,7 +123,7 @@ impl SystemMatrix {
         parallel::for_each_chunk(diagonal, GRAIN, |first, diagonal| {
             for (row, block) in (first..).zip(diagonal) {
                 let mass = Mat3A::from_diagonal(Vec3::splat(masses[row]));
-                *block = pattern.incident_edges(row).iter().fold(mass, |sum, &(edge, is_transposed)| {
+                *block = pattern.incident_edges.row(row).iter().fold(mass, |sum, &(edge, is_transposed)| {
                     let edge = off_diagonal[edge as usize];
                     sum - if is_transposed { edge.transpose() } else { edge }
                 });
@@ -180,7 +180,7 @@ struct EdgeSchedule {
     /// rows, between which there is no difference.
     end_slots: Vec<[[u32; WIDTH]; 2]>,
     /// Partial sums of each row.
-    partial_sums_of: Csr,
+    partial_sums_of: Csr<u32>,
 }
 
 impl EdgeSchedule {
@@ -189,8 +189,10 @@ impl EdgeSchedule {
         let (mut chunks, mut edges, mut end_slots, mut rows_of_sums) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for first in (0..count).step_by(CHUNK_ROWS) {
             let later_rows = first..(first + CHUNK_ROWS).min(count);
-            let edges_of =
-                |row| pattern.row_edges(row).map(move |edge| [edge as u32, row as u32, pattern.columns[edge]]);
+            let edges_of = |row| {
+                let edges = pattern.columns.range(row).zip(pattern.columns.row(row));
+                edges.map(move |(edge, &column)| [edge as u32, row as u32, column])
+            };
             let chunk_edges: Vec<[u32; 3]> = later_rows.flat_map(edges_of).collect();
             let mut rows: Vec<u32> = chunk_edges.iter().flat_map(|[_, row, column]| [*row, *column]).collect();
             rows.sort_unstable();

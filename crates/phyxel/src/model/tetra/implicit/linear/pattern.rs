@@ -2,7 +2,7 @@
 //! unchanged.
 
 use crate::Real;
-use crate::numerics::UnionFind;
+use crate::numerics::{Aabb, Csr, UnionFind};
 use glam::{DVec3, Vec3};
 use phyxel_laws::fem::EDGES;
 use phyxel_laws::linalg::eigen::symmetric_eigen;
@@ -22,19 +22,14 @@ const MAX_BISECTIONS: u32 = 6;
 pub(in crate::model::tetra) struct Pattern {
     /// Node of each row.
     pub order: Vec<u32>,
-    /// First edge of each row to earlier rows.
-    row_start: Vec<u32>,
-    /// Earlier row of each edge, ascending within a later row.
-    pub columns: Vec<u32>,
-    /// Edges of each row to and from all others, ascending by the other row; true if the edge is stored
-    /// with the other row, so that its block is the transpose.
-    incident_start: Vec<u32>,
-    incident_edges: Vec<(u32, bool)>,
-    /// First corner pair of each edge.
-    corner_pair_start: Vec<u32>,
-    /// Element corners at the later and the earlier row of an edge, as offsets by pack (32), corner (8) and
-    /// lane.
-    corner_pairs: Vec<[u32; 2]>,
+    /// Edges of each row to earlier rows, by the earlier row, ascending.
+    pub columns: Csr<u32>,
+    /// Edges between each row and all others, ascending by the other row; true if the edge is stored with the
+    /// other row, so that the block of this row is the transpose.
+    pub incident_edges: Csr<(u32, bool)>,
+    /// Element corners at the later and the earlier row of each edge, for each element that contains it, as
+    /// offsets by pack (32), corner (8) and lane.
+    pub corner_pairs: Csr<[u32; 2]>,
     pub aggregates: Vec<Aggregate>,
     /// By row.
     pub aggregate_of: Vec<u32>,
@@ -59,27 +54,16 @@ impl Pattern {
         let (order, aggregate_rows) = partition_into_aggregates(rest, &component_of);
         let components = group_by_component(&component_of);
         let corner_pairs = sorted_corner_pairs(&order, elements);
-        let mut ends: Vec<[u32; 2]> = Vec::new();
-        let mut corner_pair_start: Vec<u32> = Vec::new();
-        for (k, &[row, column, ..]) in (0..).zip(&corner_pairs) {
-            if ends.last() != Some(&[row, column]) {
-                ends.push([row, column]);
-                corner_pair_start.push(k);
-            }
-        }
-        corner_pair_start.push(corner_pairs.len() as u32);
+        let edges = || corner_pairs.chunk_by(|a, b| a[..2] == b[..2]);
+        let ends: Vec<(u32, u32)> = edges().map(|pairs| (pairs[0][0], pairs[0][1])).collect();
+        // Edges ascend by the later row: those of a row with earlier rows come before those with later ones.
         let both_ways =
-            (0..).zip(&ends).flat_map(|(edge, &[row, column])| [(row, column, edge, false), (column, row, edge, true)]);
-        let mut incident: Vec<(u32, u32, u32, bool)> = both_ways.collect();
-        incident.sort_unstable();
+            || (0..).zip(&ends).flat_map(|(edge, &(row, column))| [(row, (edge, false)), (column, (edge, true))]);
         let mut pattern = Self {
-            row_start: row_starts(order.len(), ends.iter().map(|[row, _]| *row)),
-            columns: ends.iter().map(|[_, column]| *column).collect(),
-            incident_start: row_starts(order.len(), incident.iter().map(|(row, ..)| *row)),
-            incident_edges: incident.into_iter().map(|(_, _, edge, is_transposed)| (edge, is_transposed)).collect(),
+            columns: Csr::new(order.len(), || ends.iter().copied()),
+            incident_edges: Csr::new(order.len(), both_ways),
             order,
-            corner_pair_start,
-            corner_pairs: corner_pairs.into_iter().map(|[_, _, later, earlier]| [later, earlier]).collect(),
+            corner_pairs: Csr::from_rows(edges().map(|pairs| pairs.iter().map(|pair| [pair[2], pair[3]]))),
             aggregates: Vec::new(),
             aggregate_of: Vec::new(),
             rotation_rounding_ratio: rotation_rounding_ratio(rest, &components, elements),
@@ -96,31 +80,16 @@ impl Pattern {
         self.aggregates = aggregate_rows
             .into_iter()
             .map(|rows| {
-                let columns = rows.clone().filter_map(|row| self.columns[self.row_edges(row)].first().copied());
+                let columns = rows.clone().filter_map(|row| self.columns.row(row).first().copied());
                 let first = columns.chain([rows.start as u32]).min().unwrap_or(0);
                 Aggregate { first_neighbour: self.aggregate_of[first as usize] as usize, rows }
             })
             .collect();
     }
 
-    /// Edges from a row to earlier ones.
-    pub fn row_edges(&self, row: usize) -> Range<usize> {
-        self.row_start[row] as usize..self.row_start[row + 1] as usize
-    }
-
-    /// Edges between a row and all others; true if the block of this row is the transpose of the stored one.
-    pub fn incident_edges(&self, row: usize) -> &[(u32, bool)] {
-        &self.incident_edges[self.incident_start[row] as usize..self.incident_start[row + 1] as usize]
-    }
-
     /// Number of edges.
     pub fn edge_count(&self) -> usize {
-        self.corner_pair_start.len() - 1
-    }
-
-    /// Corners at both ends of an edge, of each element that contains it.
-    pub fn corner_pairs(&self, edge: usize) -> &[[u32; 2]] {
-        &self.corner_pairs[self.corner_pair_start[edge] as usize..self.corner_pair_start[edge + 1] as usize]
+        self.corner_pairs.row_count()
     }
 }
 
@@ -142,14 +111,6 @@ fn sorted_corner_pairs(order: &[u32], elements: &[[u32; 4]]) -> Vec<[u32; 4]> {
     }
     pairs.sort_unstable();
     pairs
-}
-
-/// Offsets of the entries of each row (CSR), from the row of each entry.
-fn row_starts(row_count: usize, rows: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut start = vec![0; row_count + 1];
-    rows.for_each(|row| start[row as usize + 1] += 1);
-    (0..row_count).for_each(|row| start[row + 1] += start[row]);
-    start
 }
 
 /// Orders the nodes by aggregate and returns the rows of each. Aggregates follow each other along the
@@ -235,8 +196,6 @@ fn bisect<'a>(rest: &[Vec3], nodes: &'a mut [u32], smallest: usize) -> Vec<&'a m
 
 /// Axis of the largest extent of the bounding box, and that extent, m.
 pub(in crate::model::tetra) fn longest_axis(points: impl Iterator<Item = Vec3>) -> (usize, Real) {
-    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = points.fold(start, |(min, max), x| (min.min(x), max.max(x)));
-    let extent = max - min;
+    let extent = Aabb::from_points(points).extent();
     (extent.max_position(), extent.max_element())
 }
