@@ -1,4 +1,4 @@
-//! Exports take frames one by one: what they need does not grow with the number of frames.
+//! Exports consume frames one by one: their memory does not grow with the number of frames.
 //!
 //! With `PHYXEL_EXPORT_FIGURES=FILE` the measured sizes, times and memory are written to a file.
 #![cfg(target_os = "linux")]
@@ -15,45 +15,46 @@ use std::sync::Arc;
 
 const FRAMES: u32 = 100;
 const PARTICLES: usize = 100_000;
-/// Along each side of the sheet that is the skin: two triangles for each field.
-const FIELDS: usize = 317;
-/// Of all memory the process ever had, MB.
-const MOST_MEMORY: u64 = 500;
+/// Cells along each side of the sheet of the skin, of two triangles each.
+const CELLS: usize = 317;
+/// Limit of the peak_memory memory of the process, MB.
+const MAX_MEMORY: u64 = 500;
 
-/// Largest memory of this process so far, MB.
-fn peak() -> u64 {
+/// Peak memory of this process so far, MB.
+fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
 }
 
 fn triangles() -> Arc<Vec<[u32; 3]>> {
-    let at = |i: usize, j: usize| (i * (FIELDS + 1) + j) as u32;
-    let fields = (0..FIELDS * FIELDS).map(|k| (k / FIELDS, k % FIELDS));
-    let halves = fields
-        .flat_map(|(i, j)| [[at(i, j), at(i + 1, j), at(i + 1, j + 1)], [at(i, j), at(i + 1, j + 1), at(i, j + 1)]]);
-    Arc::new(halves.collect())
+    let vertex = |i: usize, j: usize| (i * (CELLS + 1) + j) as u32;
+    let cells = (0..CELLS * CELLS).map(|k| (k / CELLS, k % CELLS));
+    let triangles = cells.flat_map(|(i, j)| {
+        [[vertex(i, j), vertex(i + 1, j), vertex(i + 1, j + 1)], [vertex(i, j), vertex(i + 1, j + 1), vertex(i, j + 1)]]
+    });
+    Arc::new(triangles.collect())
 }
 
-/// A sheet of points that waves.
+/// Sheet of points with a travelling wave.
 fn wave(count: usize, side: usize, time: f32) -> Vec<Vec3> {
-    let place = |i: usize| Vec3::new((i / side) as f32, 0.0, (i % side) as f32) * 0.01;
-    (0..count).map(place).map(|p| p + Vec3::Y * ripple(10.0 * p.x + time)).collect()
+    let rest = |i: usize| Vec3::new((i / side) as f32, 0.0, (i % side) as f32) * 0.01;
+    (0..count).map(rest).map(|p| p + Vec3::Y * periodic(10.0 * p.x + time)).collect()
 }
 
-/// Near enough to a sine for a wave.
-fn ripple(x: f32) -> f32 {
+/// Periodic parabolas, similar to a sine.
+fn periodic(x: f32) -> f32 {
     let x = x.rem_euclid(4.0) - 2.0;
     0.1 * x * (2.0 - x.abs())
 }
 
 fn frame(index: u32, triangles: &Arc<Vec<[u32; 3]>>) -> Frame {
     let time = index as f32 / 30.0;
-    let vertices = (FIELDS + 1) * (FIELDS + 1);
+    let vertices = (CELLS + 1) * (CELLS + 1);
     let skin = FrameSkin {
-        positions: wave(vertices, FIELDS + 1, time),
+        positions: wave(vertices, CELLS + 1, time),
         normals: vec![Vec3::Y; vertices],
-        velocities: wave(vertices, FIELDS + 1, 2.0 * time),
+        velocities: wave(vertices, CELLS + 1, 2.0 * time),
         temperatures: vec![time; vertices],
         strains: vec![0.1 * time; vertices],
         triangles: Arc::clone(triangles),
@@ -105,13 +106,13 @@ fn body(name: &str, particles: std::ops::Range<usize>, skin: Option<FrameSkin>) 
     FrameBody { report, material, color, finish: Finish::Jelly, particles, skin }
 }
 
-/// Exports one kind and tells the bytes it wrote.
-fn export(kind: ExportFormat, triangles: &Arc<Vec<[u32; 3]>>) -> u64 {
-    let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join(kind.name());
+/// Exports in one format; returns the size of the files, bytes.
+fn export(format: ExportFormat, triangles: &Arc<Vec<[u32; 3]>>) -> u64 {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join(format.name());
     fs::create_dir(&folder).unwrap();
     let context = ExportContext { frame_rate: 30.0, title: "a sheet and a cloud".to_string() };
-    let mut sink = kind.sink(place.path(), &context);
+    let mut sink = format.sink(directory.path(), &context);
     for index in 0..FRAMES {
         sink.write_frame(&frame(index, triangles)).unwrap();
     }
@@ -121,17 +122,17 @@ fn export(kind: ExportFormat, triangles: &Arc<Vec<[u32; 3]>>) -> u64 {
 
 #[test]
 #[ignore = "writes some gigabytes; part of the long tests"]
-fn a_hundred_large_frames_need_little_memory_in_every_kind() {
+fn a_hundred_large_frames_need_little_memory_in_every_format() {
     let triangles = triangles();
     assert!(triangles.len() >= 200_000);
     let mut lines = String::new();
-    for kind in ExportFormat::ALL {
+    for format in ExportFormat::ALL {
         let start = std::time::Instant::now();
-        let bytes = export(kind, &triangles);
-        let (seconds, peak) = (start.elapsed().as_secs_f64(), peak());
-        let line = format!("{kind}: {} MB of files in {seconds:.1} s, {peak} MB of memory\n", bytes >> 20);
+        let bytes = export(format, &triangles);
+        let (seconds, peak_memory) = (start.elapsed().as_secs_f64(), peak_memory());
+        let line = format!("{format}: {} MB of files in {seconds:.1} s, {peak_memory} MB of memory\n", bytes >> 20);
         lines.push_str(&line);
-        assert!(bytes > 0 && peak < MOST_MEMORY, "{lines}");
+        assert!(bytes > 0 && peak_memory < MAX_MEMORY, "{lines}");
     }
     if let Some(path) = std::env::var_os("PHYXEL_EXPORT_FIGURES") {
         fs::write(path, lines).unwrap();

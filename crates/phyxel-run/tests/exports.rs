@@ -1,4 +1,4 @@
-//! Exports of whole runs: a run that was stopped or killed and went on leaves the same files, byte for byte.
+//! Exports of whole runs: a run that was interrupted or killed and then resumed leaves the same files, byte for byte.
 
 use phyxel_run::{CheckpointInterval, ExportFormat, OverwritePolicy, Progress, ProgressObserver, Run, RunOptions};
 use phyxel_scene::Scene;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A skin whose triangles change, one whose triangles stay, a body without, and one that is taken away.
+/// A skin whose triangles change, one with constant triangles, a body without a skin, and one that is removed.
 const BODIES: &str = include_str!("../examples/export_sample/bodies.toml");
-/// Bodies that keep their triangles.
+/// Bodies with constant triangles.
 const SOLIDS: &str = include_str!("../examples/export_sample/solids.toml");
 
-/// A soft body that lands, flows and is shown by surfels. The last expectation is in vain: they enclose nothing.
+/// A soft body that lands, flows and has a skin of surfels. The last expectation fails: surfels enclose no volume.
 const SURFELS: &str = "version = 1
 duration = 0.4
 [materials.soft]
@@ -26,7 +26,7 @@ model = 'continuum'
 material = 'soft'
 shape = { kind = 'sphere', radius = 0.2 }
 spacing = 0.08
-place = { at = [0.0, 0.25, 0.0] }
+directory = { at = [0.0, 0.25, 0.0] }
 velocity = [0.0, -1.0, 0.0]
 continuum = { flowing = true }
 skin = { kind = 'surfels' }
@@ -46,23 +46,21 @@ what = 'bodies.soft.skin.volume'
 above = 0.0
 ";
 
-/// A fluid that is empty at first, is poured in beside one of particles, and is drained to the last drop.
+/// A fluid with an isosurface, emitted and drained completely, and one without a skin.
 const POURED: &str = "version = 1
 duration = 0.5
 bounds = { min = [-1, -1, -1], max = [1, 1, 1] }
 [[bodies]]
 name = 'water'
-model = 'crystal'
+model = 'fluid'
 material = 'water'
 spacing = 0.04
-crystal = { phase = 'fluid' }
 skin = { kind = 'isosurface' }
 [[bodies]]
 name = 'dust'
-model = 'crystal'
+model = 'fluid'
 material = 'water'
 spacing = 0.04
-crystal = { phase = 'fluid' }
 [[emitters]]
 name = 'tap'
 body = 'water'
@@ -94,18 +92,18 @@ struct Stopper {
 }
 
 impl ProgressObserver for Stopper {
-    fn update(&mut self, advance: &Progress) {
-        self.stop.store(advance.frame >= self.after, Ordering::Relaxed);
+    fn update(&mut self, progress: &Progress) {
+        self.stop.store(progress.frame >= self.after, Ordering::Relaxed);
     }
 }
 
 /// Runs a scene into a folder, up to a frame if one is given.
-fn run(text: &str, folder: &Path, claim: OverwritePolicy, stop_after: Option<u32>) {
+fn run(text: &str, folder: &Path, overwrite: OverwritePolicy, stop_after: Option<u32>) {
     let scene = Scene::read(text, "sample", Path::new(".")).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let options = RunOptions {
         folder: folder.to_path_buf(),
-        overwrite: claim,
+        overwrite,
         exports: ExportFormat::ALL.to_vec(),
         threads: Some(1),
         checkpoints: CheckpointInterval { frames: Some(4), seconds: None },
@@ -116,38 +114,38 @@ fn run(text: &str, folder: &Path, claim: OverwritePolicy, stop_after: Option<u32
     Run::prepare(&scene, options).unwrap().execute(&mut progress).unwrap();
 }
 
-/// Every exported file of a run with its content.
+/// All exported files of a run, with their content.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let folders = ExportFormat::ALL.map(|export| folder.join(export.name()));
-    let entries = folders.iter().flat_map(|own| fs::read_dir(own).unwrap()).map(|entry| entry.unwrap().path());
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
     entries.map(|path| (path.strip_prefix(folder).unwrap().to_path_buf(), fs::read(&path).unwrap())).collect()
 }
 
-fn require_same(whole: &Path, parted: &Path) {
-    let (whole, parted) = (files(whole), files(parted));
-    assert_eq!(whole.keys().collect::<Vec<_>>(), parted.keys().collect::<Vec<_>>());
+fn assert_same_files(whole: &Path, resumed: &Path) {
+    let (whole, resumed) = (files(whole), files(resumed));
+    assert_eq!(whole.keys().collect::<Vec<_>>(), resumed.keys().collect::<Vec<_>>());
     for (path, bytes) in &whole {
-        assert!(parted[path] == *bytes, "{} differs", path.display());
+        assert!(resumed[path] == *bytes, "{} differs", path.display());
     }
 }
 
 #[test]
-fn a_stopped_run_goes_on_to_the_same_files() {
-    let place = tempfile::tempdir().unwrap();
+fn a_resumed_run_leaves_the_same_files() {
+    let directory = tempfile::tempdir().unwrap();
     for (name, text) in [("bodies", BODIES), ("solids", SOLIDS), ("surfels", SURFELS), ("poured", POURED)] {
-        let [whole, parted] = ["whole", "parted"].map(|kind| place.path().join(format!("{name}-{kind}")));
+        let [whole, resumed] = ["whole", "resumed"].map(|kind| directory.path().join(format!("{name}-{kind}")));
         run(text, &whole, OverwritePolicy::Refuse, None);
-        run(text, &parted, OverwritePolicy::Refuse, Some(3));
-        run(text, &parted, OverwritePolicy::Resume, Some(7));
-        run(text, &parted, OverwritePolicy::Resume, None);
-        require_same(&whole, &parted);
+        run(text, &resumed, OverwritePolicy::Refuse, Some(3));
+        run(text, &resumed, OverwritePolicy::Resume, Some(7));
+        run(text, &resumed, OverwritePolicy::Resume, None);
+        assert_same_files(&whole, &resumed);
     }
 }
 
 #[test]
-fn a_run_that_is_resumed_and_stopped_at_once_leaves_whole_files() {
-    let place = tempfile::tempdir().unwrap();
-    let [once, twice] = ["once", "twice"].map(|kind| place.path().join(kind));
+fn a_run_that_is_resumed_and_interrupted_at_once_leaves_complete_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let [once, twice] = ["once", "twice"].map(|kind| directory.path().join(kind));
     run(SOLIDS, &once, OverwritePolicy::Refuse, Some(3));
     run(SOLIDS, &twice, OverwritePolicy::Refuse, Some(3));
     let scene = Scene::read(SOLIDS, "sample", Path::new(".")).unwrap();
@@ -155,57 +153,58 @@ fn a_run_that_is_resumed_and_stopped_at_once_leaves_whole_files() {
     let options =
         RunOptions { folder: twice.clone(), overwrite: OverwritePolicy::Resume, stop, ..RunOptions::default() };
     Run::prepare(&scene, options).unwrap().execute(&mut ()).unwrap();
-    require_same(&once, &twice);
+    assert_same_files(&once, &twice);
 }
 
 #[test]
-fn a_killed_run_goes_on_from_its_checkpoint_to_the_same_files() {
-    let place = tempfile::tempdir().unwrap();
-    let [whole, killed, later] = ["whole", "killed", "later"].map(|kind| place.path().join(kind));
+fn a_killed_run_resumes_from_its_checkpoint_to_the_same_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let [whole, killed, later] = ["whole", "killed", "later"].map(|kind| directory.path().join(kind));
     run(BODIES, &whole, OverwritePolicy::Refuse, None);
-    // As if it had been killed in frame 7: files of that time, but a checkpoint of frame 4.
+    // State after a kill in frame 7: files up to that frame, but a checkpoint of frame 4.
     run(BODIES, &killed, OverwritePolicy::Refuse, Some(4));
     run(BODIES, &later, OverwritePolicy::Refuse, Some(7));
     for (path, bytes) in files(&later) {
         fs::write(killed.join(path), bytes).unwrap();
     }
     let scene = killed.join("usd/scene.usdc");
-    let torn = fs::read(&scene).unwrap();
-    fs::write(&scene, &torn[..torn.len() - 1000]).unwrap();
+    let scene_bytes = fs::read(&scene).unwrap();
+    fs::write(&scene, &scene_bytes[..scene_bytes.len() - 1000]).unwrap();
     run(BODIES, &killed, OverwritePolicy::Resume, None);
-    require_same(&whole, &killed);
+    assert_same_files(&whole, &killed);
 }
 
 #[test]
-fn only_bodies_that_keep_their_triangles_make_one_moving_file() {
-    let place = tempfile::tempdir().unwrap();
-    for (name, text, moves) in
+fn only_bodies_with_constant_triangles_make_an_animation() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, text, is_animated) in
         [("bodies", BODIES, false), ("solids", SOLIDS, true), ("surfels", SURFELS, true), ("poured", POURED, false)]
     {
-        let folder = place.path().join(name);
+        let folder = directory.path().join(name);
         run(text, &folder, OverwritePolicy::Refuse, None);
-        assert_eq!(folder.join("glb/scene.glb").exists(), moves, "{name}");
+        assert_eq!(folder.join("glb/scene.glb").exists(), is_animated, "{name}");
     }
 }
 
 #[test]
 fn surfels_are_counted_and_have_no_volume() {
-    let place = tempfile::tempdir().unwrap();
-    run(SURFELS, place.path(), OverwritePolicy::Refuse, None);
+    let directory = tempfile::tempdir().unwrap();
+    run(SURFELS, directory.path(), OverwritePolicy::Refuse, None);
     let report: serde_json::Value =
-        serde_json::from_slice(&fs::read(place.path().join("report.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(directory.path().join("report.json")).unwrap()).unwrap();
     let skin = &report["bodies"][0]["skin"];
     assert!(skin["kind"] == "surfels" && skin["triangles"] == 0, "{skin}");
     assert!(["closed", "pieces", "genus", "volume"].iter().all(|key| skin[key].is_null()), "{skin}");
-    let found: Vec<_> = report["expectations"].as_array().unwrap().iter().map(|found| &found["passed"]).collect();
-    assert_eq!(found, [true, true, false]);
+    let passed: Vec<_> =
+        report["expectations"].as_array().unwrap().iter().map(|expectation| &expectation["passed"]).collect();
+    assert_eq!(passed, [true, true, false]);
 }
 
 #[test]
-fn bodies_without_particles_are_told_of_and_leave_no_mark_in_files() {
-    let place = tempfile::tempdir().unwrap();
-    run(POURED, place.path(), OverwritePolicy::Refuse, None);
-    let lines = fs::read_to_string(place.path().join("frames.jsonl")).unwrap();
+fn bodies_without_particles_are_reported_and_not_exported() {
+    let directory = tempfile::tempdir().unwrap();
+    run(POURED, directory.path(), OverwritePolicy::Refuse, None);
+    let lines = fs::read_to_string(directory.path().join("frames.jsonl")).unwrap();
     let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let count = |frame: usize, body: usize| lines[frame]["bodies"][body]["particles"]["fluid"].as_u64().unwrap();
     assert_eq!((count(0, 0), count(0, 1)), (0, 0));
@@ -216,19 +215,19 @@ fn bodies_without_particles_are_told_of_and_leave_no_mark_in_files() {
     assert_eq!(count(last, 0), 0);
     assert_eq!(lines[last]["totals"]["removed"]["by"]["hole"]["particles"], count(9, 0));
     for (name, frame, points) in [("obj/frame_00000.obj", 0, false), ("obj/frame_00006.obj", 6, true)] {
-        let text = fs::read_to_string(place.path().join(name)).unwrap();
+        let text = fs::read_to_string(directory.path().join(name)).unwrap();
         assert_eq!(text.lines().any(|line| line.starts_with("v ")), points, "frame {frame}");
     }
-    let skins = ["ply/skin_00000.ply", "ply/skin_00006.ply"].map(|name| place.path().join(name).exists());
+    let skins = ["ply/skin_00000.ply", "ply/skin_00006.ply"].map(|name| directory.path().join(name).exists());
     assert_eq!(skins, [false, true]);
 }
 
 #[test]
-fn a_new_run_in_the_same_folder_leaves_nothing_of_the_old_one() {
-    let place = tempfile::tempdir().unwrap();
-    let [fresh, replaced] = ["fresh", "replaced"].map(|kind| place.path().join(kind));
+fn a_new_run_in_the_same_folder_removes_the_files_of_the_old_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let [fresh, replaced] = ["fresh", "replaced"].map(|kind| directory.path().join(kind));
     run(SOLIDS, &replaced, OverwritePolicy::Refuse, None);
     run(BODIES, &replaced, OverwritePolicy::Replace, Some(2));
     run(BODIES, &fresh, OverwritePolicy::Refuse, Some(2));
-    require_same(&fresh, &replaced);
+    assert_same_files(&fresh, &replaced);
 }

@@ -1,4 +1,4 @@
-//! Runs in folders: what they leave behind, how they go on, and what they refuse.
+//! Runs in folders: their files, resuming, and refused requests.
 
 use phyxel::Frame;
 use phyxel_run::{
@@ -21,11 +21,11 @@ seed = 7
 
 [[bodies]]
 name = "cube"
-model = "shape"
+model = "shape_matching"
 material = "rubber"
 shape = { kind = "box", size = [0.3, 0.3, 0.3] }
 spacing = 0.1
-place = { at = [0.0, 0.5, 0.0] }
+directory = { at = [0.0, 0.5, 0.0] }
 
 [[obstacles]]
 name = "floor"
@@ -36,17 +36,17 @@ what = "bodies.cube.centre.1"
 below = 0.49
 "#;
 
-/// A folder for one test, with a scene in it.
-struct Bench {
-    place: tempfile::TempDir,
+/// Folder of one test, with a scene.
+struct Fixture {
+    directory: tempfile::TempDir,
     scene: Scene,
 }
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let scene = load(place.path(), "fall", SCENE);
-        Self { place, scene }
+        let directory = tempfile::tempdir().unwrap();
+        let scene = load(directory.path(), "fall", SCENE);
+        Self { directory, scene }
     }
 
     fn options(&self, name: &str) -> RunOptions {
@@ -54,15 +54,15 @@ impl Bench {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.place.path().join(name)
+        self.directory.path().join(name)
     }
 
     fn run(&self, options: RunOptions) -> Result<Outcome, RunError> {
         Run::prepare(&self.scene, options)?.execute(&mut ())
     }
 
-    /// Runs into a folder and stops after a frame.
-    fn run_and_stop(&self, mut options: RunOptions, after: u32) -> Outcome {
+    /// Runs into a folder and interrupts after a frame.
+    fn run_and_interrupt(&self, mut options: RunOptions, after: u32) -> Outcome {
         let stop = Arc::new(AtomicBool::new(false));
         options.stop = Arc::clone(&stop);
         let outcome = Run::prepare(&self.scene, options).unwrap().execute(&mut Stopper { after, stop }).unwrap();
@@ -85,8 +85,8 @@ struct Stopper {
 }
 
 impl ProgressObserver for Stopper {
-    fn update(&mut self, advance: &Progress) {
-        self.stop.store(advance.frame >= self.after, Ordering::Relaxed);
+    fn update(&mut self, progress: &Progress) {
+        self.stop.store(progress.frame >= self.after, Ordering::Relaxed);
     }
 }
 
@@ -98,11 +98,11 @@ fn load(folder: &Path, name: &str, text: &str) -> Scene {
 
 #[test]
 fn a_run_leaves_a_report_a_line_per_frame_and_a_checkpoint() {
-    let bench = Bench::new();
-    let further = bench.path("further.json");
-    let outcome = bench.run(RunOptions { extra_report: Some(further.clone()), ..bench.options("run") }).unwrap();
+    let fixture = Fixture::new();
+    let extra = fixture.path("extra.json");
+    let outcome = fixture.run(RunOptions { extra_report: Some(extra.clone()), ..fixture.options("run") }).unwrap();
     assert_eq!(outcome.ending, Ending::Done);
-    let report: Value = serde_json::from_slice(&bench.read("run/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&fixture.read("run/report.json")).unwrap();
     for key in ["phyxel", "scene", "threads", "frames", "steps", "simulated_seconds", "wall_seconds", "state_hash"] {
         assert!(!report[key].is_null(), "{key}");
     }
@@ -110,117 +110,118 @@ fn a_run_leaves_a_report_a_line_per_frame_and_a_checkpoint() {
     assert_eq!(report["status"], "done");
     assert_eq!(report["bodies"][0]["name"], "cube");
     assert_eq!(report["expectations"][0]["passed"], true, "{}", report["expectations"][0]);
-    assert_eq!(bench.read("run/report.json"), fs::read(further).unwrap());
-    assert_eq!(String::from_utf8(bench.read("run/frames.jsonl")).unwrap().lines().count(), 16);
-    assert!(bench.path("run/checkpoint").is_file());
-    let hidden = fs::read_dir(bench.path("run")).unwrap().flatten();
+    assert_eq!(fixture.read("run/report.json"), fs::read(extra).unwrap());
+    assert_eq!(String::from_utf8(fixture.read("run/frames.jsonl")).unwrap().lines().count(), 16);
+    assert!(fixture.path("run/checkpoint").is_file());
+    let hidden = fs::read_dir(fixture.path("run")).unwrap().flatten();
     assert!(hidden.map(|entry| entry.file_name()).all(|name| !name.to_string_lossy().starts_with('.')));
 }
 
 #[test]
-fn a_stopped_and_resumed_run_is_the_same_as_one_in_one_go() {
-    let bench = Bench::new();
+fn a_resumed_run_equals_an_uninterrupted_one() {
+    let fixture = Fixture::new();
     let exports = || vec![ExportFormat::Ply, ExportFormat::Obj];
-    let whole = bench.run(RunOptions { exports: exports(), ..bench.options("whole") }).unwrap();
-    let stopped = bench.run_and_stop(RunOptions { exports: exports(), ..bench.options("parted") }, 6);
+    let whole = fixture.run(RunOptions { exports: exports(), ..fixture.options("whole") }).unwrap();
+    let stopped = fixture.run_and_interrupt(RunOptions { exports: exports(), ..fixture.options("resumed") }, 6);
     assert_eq!(stopped.report.frames, 6);
-    let resumed = bench.resume("parted").unwrap();
+    let resumed = fixture.resume("resumed").unwrap();
     assert_eq!(whole.report.state_hash, resumed.report.state_hash);
     assert_eq!(whole.report.expectations, resumed.report.expectations);
     let files =
         ["frames.jsonl", "checkpoint", "ply/particles_00003.ply", "ply/particles_00015.ply", "obj/frame_00015.obj"];
     for file in files {
-        assert!(bench.read(&format!("whole/{file}")) == bench.read(&format!("parted/{file}")), "{file} differs");
+        assert!(fixture.read(&format!("whole/{file}")) == fixture.read(&format!("resumed/{file}")), "{file} differs");
     }
 }
 
 #[test]
-fn a_killed_run_goes_on_from_its_checkpoint_without_a_trace() {
-    let bench = Bench::new();
+fn a_killed_run_resumes_from_its_checkpoint() {
+    let fixture = Fixture::new();
     let exports = vec![ExportFormat::Ply];
-    bench.run(bench.options("whole")).unwrap();
-    bench.run_and_stop(RunOptions { exports, ..bench.options("killed") }, 6);
-    // As if frames 7 and half of 8 had been written before the end.
-    let lines = String::from_utf8(bench.read("whole/frames.jsonl")).unwrap();
+    fixture.run(fixture.options("whole")).unwrap();
+    fixture.run_and_interrupt(RunOptions { exports, ..fixture.options("killed") }, 6);
+    // State after a kill: frames 7 and half of 8 are written.
+    let lines = String::from_utf8(fixture.read("whole/frames.jsonl")).unwrap();
     let ends: Vec<usize> = lines.match_indices('\n').map(|(at, _)| at).collect();
-    fs::write(bench.path("killed/frames.jsonl"), &lines[..ends[7] + 40]).unwrap();
-    fs::write(bench.path("killed/ply/particles_00099.ply"), b"of a longer run").unwrap();
-    bench.resume("killed").unwrap();
-    assert!(bench.read("whole/frames.jsonl") == bench.read("killed/frames.jsonl"));
-    assert!(!bench.path("killed/ply/particles_00099.ply").exists());
+    fs::write(fixture.path("killed/frames.jsonl"), &lines[..ends[7] + 40]).unwrap();
+    fs::write(fixture.path("killed/ply/particles_00099.ply"), b"of a longer run").unwrap();
+    fixture.resume("killed").unwrap();
+    assert!(fixture.read("whole/frames.jsonl") == fixture.read("killed/frames.jsonl"));
+    assert!(!fixture.path("killed/ply/particles_00099.ply").exists());
 }
 
 #[test]
-fn a_finished_run_is_left_alone_and_a_longer_one_goes_on() {
-    let bench = Bench::new();
-    bench.run(RunOptions { frames: Some(8), ..bench.options("run") }).unwrap();
-    let before = (bench.read("run/report.json"), bench.read("run/checkpoint"));
-    let frames = |count| RunOptions { frames: Some(count), overwrite: OverwritePolicy::Resume, ..bench.options("run") };
-    let outcome = bench.run(frames(8)).unwrap();
+fn a_finished_run_is_unchanged_and_a_longer_one_resumes_it() {
+    let fixture = Fixture::new();
+    fixture.run(RunOptions { frames: Some(8), ..fixture.options("run") }).unwrap();
+    let before = (fixture.read("run/report.json"), fixture.read("run/checkpoint"));
+    let frames =
+        |count| RunOptions { frames: Some(count), overwrite: OverwritePolicy::Resume, ..fixture.options("run") };
+    let outcome = fixture.run(frames(8)).unwrap();
     assert_eq!((outcome.ending, outcome.report.frames), (Ending::AlreadyDone, 8));
-    assert!(before == (bench.read("run/report.json"), bench.read("run/checkpoint")));
-    let longer = bench.run(frames(20)).unwrap();
-    let whole = bench.run(RunOptions { frames: Some(20), ..bench.options("whole") }).unwrap();
+    assert!(before == (fixture.read("run/report.json"), fixture.read("run/checkpoint")));
+    let longer = fixture.run(frames(20)).unwrap();
+    let whole = fixture.run(RunOptions { frames: Some(20), ..fixture.options("whole") }).unwrap();
     assert_eq!(longer.report.state_hash, whole.report.state_hash);
-    assert!(bench.read("run/frames.jsonl") == bench.read("whole/frames.jsonl"));
+    assert!(fixture.read("run/frames.jsonl") == fixture.read("whole/frames.jsonl"));
 }
 
 #[test]
-fn the_duration_may_change_between_two_sessions_but_nothing_else() {
-    let mut bench = Bench::new();
-    bench.run_and_stop(bench.options("run"), 6);
-    bench.scene = load(bench.place.path(), "fall", &SCENE.replace("duration = 0.5", "duration = 0.6"));
-    assert_eq!(bench.resume("run").unwrap().report.frames, 18);
-    bench.scene = load(bench.place.path(), "fall", &SCENE.replace("spacing = 0.1", "spacing = 0.15"));
-    let message = bench.resume("run").unwrap_err().to_string();
-    assert!(message.contains("holds a run of \"fall\" (seed 7"), "{message}");
+fn only_the_duration_may_change_on_resume() {
+    let mut fixture = Fixture::new();
+    fixture.run_and_interrupt(fixture.options("run"), 6);
+    fixture.scene = load(fixture.directory.path(), "fall", &SCENE.replace("duration = 0.5", "duration = 0.6"));
+    assert_eq!(fixture.resume("run").unwrap().report.frames, 18);
+    fixture.scene = load(fixture.directory.path(), "fall", &SCENE.replace("spacing = 0.1", "spacing = 0.15"));
+    let message = fixture.resume("run").unwrap_err().to_string();
+    assert!(message.contains("contains a run of \"fall\" (seed 7"), "{message}");
     assert!(message.contains("changed since"), "{message}");
 }
 
 #[test]
-fn another_seed_is_another_run() {
-    let bench = Bench::new();
-    bench.run_and_stop(bench.options("run"), 6);
-    let mut options = RunOptions { overwrite: OverwritePolicy::Resume, ..bench.options("run") };
+fn another_seed_is_refused_on_resume() {
+    let fixture = Fixture::new();
+    fixture.run_and_interrupt(fixture.options("run"), 6);
+    let mut options = RunOptions { overwrite: OverwritePolicy::Resume, ..fixture.options("run") };
     options.build.seed = Some(8);
-    let error = bench.run(options).unwrap_err();
+    let error = fixture.run(options).unwrap_err();
     assert!(error.is_refusal() && error.to_string().contains("seed 8"), "{error}");
 }
 
 #[test]
 fn damaged_and_foreign_checkpoints_are_refused() {
-    let bench = Bench::new();
-    bench.run_and_stop(bench.options("run"), 6);
-    let good = bench.read("run/checkpoint");
+    let fixture = Fixture::new();
+    fixture.run_and_interrupt(fixture.options("run"), 6);
+    let good = fixture.read("run/checkpoint");
     let mut flipped = good.clone();
     let middle = flipped.len() / 2;
     flipped[middle] ^= 1;
-    for bad in [&flipped[..], &good[..middle], b"a letter from home", b""] {
-        fs::write(bench.path("run/checkpoint"), bad).unwrap();
-        let error = bench.resume("run").unwrap_err();
+    for bad in [&flipped[..], &good[..middle], b"not a checkpoint", b""] {
+        fs::write(fixture.path("run/checkpoint"), bad).unwrap();
+        let error = fixture.resume("run").unwrap_err();
         assert!(error.is_refusal() && error.to_string().contains("run/checkpoint"), "{error}");
     }
-    fs::remove_file(bench.path("run/checkpoint")).unwrap();
-    assert!(bench.resume("run").unwrap_err().to_string().contains("has no checkpoint"));
-    assert_eq!(bench.read("run/frames.jsonl").iter().filter(|byte| **byte == b'\n').count(), 7);
+    fs::remove_file(fixture.path("run/checkpoint")).unwrap();
+    assert!(fixture.resume("run").unwrap_err().to_string().contains("has no checkpoint"));
+    assert_eq!(fixture.read("run/frames.jsonl").iter().filter(|byte| **byte == b'\n').count(), 7);
 }
 
 #[test]
 fn a_checkpoint_of_another_run_is_refused() {
-    let mut bench = Bench::new();
-    bench.run_and_stop(bench.options("run"), 6);
-    bench.scene = load(bench.place.path(), "other", &SCENE.replace("[0.0, 0.5, 0.0]", "[0.0, 0.6, 0.0]"));
-    bench.run_and_stop(bench.options("other"), 6);
-    fs::copy(bench.path("other/checkpoint"), bench.path("run/checkpoint")).unwrap();
-    bench.scene = load(bench.place.path(), "fall", SCENE);
-    let error = bench.resume("run").unwrap_err();
+    let mut fixture = Fixture::new();
+    fixture.run_and_interrupt(fixture.options("run"), 6);
+    fixture.scene = load(fixture.directory.path(), "other", &SCENE.replace("[0.0, 0.5, 0.0]", "[0.0, 0.6, 0.0]"));
+    fixture.run_and_interrupt(fixture.options("other"), 6);
+    fs::copy(fixture.path("other/checkpoint"), fixture.path("run/checkpoint")).unwrap();
+    fixture.scene = load(fixture.directory.path(), "fall", SCENE);
+    let error = fixture.resume("run").unwrap_err();
     assert!(error.to_string().contains("is not the checkpoint of this run"), "{error}");
 }
 
-/// A sink on a disk that fills up at a frame.
-struct FullAt(u32);
+/// Sink whose disk is full from a frame on.
+struct FullDiskFrom(u32);
 
-impl Sink for FullAt {
+impl Sink for FullDiskFrom {
     fn write_frame(&mut self, frame: &Frame) -> Result<(), SinkError> {
         if frame.index < self.0 {
             return Ok(());
@@ -230,62 +231,62 @@ impl Sink for FullAt {
 }
 
 #[test]
-fn a_run_whose_sink_fails_can_go_on_from_the_last_checkpoint() {
-    let bench = Bench::new();
+fn a_run_whose_sink_fails_resumes_from_the_last_checkpoint() {
+    let fixture = Fixture::new();
     let options = RunOptions {
-        sinks: vec![Box::new(FullAt(9))],
+        sinks: vec![Box::new(FullDiskFrom(9))],
         checkpoints: CheckpointInterval { frames: Some(4), seconds: None },
-        ..bench.options("run")
+        ..fixture.options("run")
     };
-    let error = bench.run(options).unwrap_err();
+    let error = fixture.run(options).unwrap_err();
     assert!(!error.is_refusal() && error.to_string().contains("the disk is full"), "{error}");
-    let report: Value = serde_json::from_slice(&bench.read("run/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&fixture.read("run/report.json")).unwrap();
     assert_eq!((&report["status"], &report["error"]), (&"failed".into(), &"the disk is full".into()));
-    let resumed = bench.resume("run").unwrap();
-    let whole = bench.run(bench.options("whole")).unwrap();
+    let resumed = fixture.resume("run").unwrap();
+    let whole = fixture.run(fixture.options("whole")).unwrap();
     assert_eq!(resumed.report.state_hash, whole.report.state_hash);
-    assert!(bench.read("run/frames.jsonl") == bench.read("whole/frames.jsonl"));
+    assert!(fixture.read("run/frames.jsonl") == fixture.read("whole/frames.jsonl"));
 }
 
 #[test]
-fn a_failed_simulation_keeps_everything_up_to_the_last_good_frame() {
-    let mut bench = Bench::new();
-    // Two pushes that together are faster than a number can say.
+fn a_failed_simulation_keeps_everything_up_to_the_last_valid_frame() {
+    let mut fixture = Fixture::new();
+    // Two velocity changes whose sum overflows.
     let push = "\n[[events]]\nat = 0.2\ntarget = \"cube\"\ndo = \"push\"\nvelocity = [3.0e38, 3.0e38, 0.0]\n";
-    bench.scene = load(bench.place.path(), "burst", &format!("{SCENE}{push}{push}"));
-    let outcome = bench.run(bench.options("run")).unwrap();
+    fixture.scene = load(fixture.directory.path(), "overflow", &format!("{SCENE}{push}{push}"));
+    let outcome = fixture.run(fixture.options("run")).unwrap();
     let Ending::Failed(error) = &outcome.ending else { panic!("{:?}", outcome.ending) };
     assert!(error.to_string().contains("cube"), "{error}");
-    let report: Value = serde_json::from_slice(&bench.read("run/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&fixture.read("run/report.json")).unwrap();
     assert_eq!(report["status"], "failed");
     assert_eq!(report["error"], error.to_string());
-    let lines = String::from_utf8(bench.read("run/frames.jsonl")).unwrap();
+    let lines = String::from_utf8(fixture.read("run/frames.jsonl")).unwrap();
     assert_eq!(lines.lines().count() as u64, report["frames"].as_u64().unwrap() + 1);
-    // What failed once fails again, from the same place.
-    let again = bench.resume("run").unwrap();
+    // What failed once fails again, from the same directory.
+    let again = fixture.resume("run").unwrap();
     assert_eq!(again.ending, outcome.ending);
     assert_eq!(again.report.state_hash, outcome.report.state_hash);
 }
 
 #[test]
-fn exports_asked_for_later_begin_later_and_say_so() {
-    let bench = Bench::new();
-    bench.run_and_stop(bench.options("run"), 6);
+fn exports_added_on_resume_start_late_with_a_warning() {
+    let fixture = Fixture::new();
+    fixture.run_and_interrupt(fixture.options("run"), 6);
     let options =
-        RunOptions { overwrite: OverwritePolicy::Resume, exports: vec![ExportFormat::Obj], ..bench.options("run") };
-    let outcome = bench.run(options).unwrap();
+        RunOptions { overwrite: OverwritePolicy::Resume, exports: vec![ExportFormat::Obj], ..fixture.options("run") };
+    let outcome = fixture.run(options).unwrap();
     assert!(outcome.report.warnings.iter().any(|warning| warning.contains("obj files begin at frame 7")));
-    assert!(!bench.path("run/obj/frame_00006.obj").exists() && bench.path("run/obj/frame_00007.obj").exists());
+    assert!(!fixture.path("run/obj/frame_00006.obj").exists() && fixture.path("run/obj/frame_00007.obj").exists());
 }
 
 #[test]
-fn a_folder_is_taken_only_by_those_who_may() {
-    let bench = Bench::new();
-    bench.run(RunOptions { frames: Some(2), ..bench.options("run") }).unwrap();
-    let again = |claim| bench.run(RunOptions { frames: Some(1), overwrite: claim, ..bench.options("run") });
+fn a_folder_is_overwritten_only_on_request() {
+    let fixture = Fixture::new();
+    fixture.run(RunOptions { frames: Some(2), ..fixture.options("run") }).unwrap();
+    let again = |overwrite| fixture.run(RunOptions { frames: Some(1), overwrite, ..fixture.options("run") });
     let error = again(OverwritePolicy::Refuse).unwrap_err();
-    assert!(error.is_refusal() && error.to_string().contains("already holds a run of \"fall\""), "{error}");
+    assert!(error.is_refusal() && error.to_string().contains("already contains a run of \"fall\""), "{error}");
     assert_eq!(again(OverwritePolicy::Replace).unwrap().report.frames, 1);
-    assert!(bench.resume("nowhere").unwrap_err().to_string().contains("no run to resume"));
-    assert!(!bench.path("nowhere").exists());
+    assert!(fixture.resume("nowhere").unwrap_err().to_string().contains("no run to resume"));
+    assert!(!fixture.path("nowhere").exists());
 }

@@ -1,20 +1,20 @@
-//! Scans that are not part of the repository melt as shapes of our own do; passed over where they are absent.
+//! Melting of scanned meshes, which are not part of the repository; skipped where they are missing.
 
 use phyxel_run::{Ending, MemoryOptions, run_scene_in_memory};
 use phyxel_scene::Scene;
 use std::path::Path;
 
-/// The scan of a rabbit, two metres tall, on a hot plate. With long tests it has about as many particles as `[WHP06]` figure 7, 9,871, else an eighth
-/// of them.
+/// Scan of a rabbit, two metres tall, on a hot plate. Long tests use about the number of particles of `[WHP06]`
+/// figure 7, 9,871, others an eighth of it.
 #[test]
 #[allow(clippy::print_stderr)]
 fn the_bunny_melts() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models/stanford-bunny.obj");
     if !path.exists() {
-        eprintln!("skipped: stanford-bunny.obj is not here");
+        eprintln!("skipped: stanford-bunny.obj is missing");
         return;
     }
-    // A tenth of it is molten within a second.
+    // A tenth melts within a second.
     let (spacing, molten) = if std::env::var_os("PHYXEL_LONG").is_some() { (0.0618, 987) } else { (0.1236, 125) };
     let text = format!(
         "version = 1\nduration = 1.0\nframe_rate = 30\ncontact_conductance = 1.0e6\n\

@@ -1,4 +1,4 @@
-//! Every built-in scene does what it says it does, on any number of threads, in one go or in two.
+//! Every built-in scene meets its expectations, and is the same on any number of threads and when resumed.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use phyxel_run::{
@@ -9,16 +9,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Frames that are enough for things to touch, and few enough to be run many times. Long tests run all.
-const SHORT: u32 = 40;
-/// Particles times frames that are few enough, and the least frames even so.
-const MOST_WORK: usize = 100_000;
-const FEWEST: u32 = 6;
+/// Frames of short tests: enough for contacts, few enough to be repeated. Long tests run all frames.
+const SHORT_FRAMES: u32 = 40;
+/// Limit of particles times frames in short tests, and the smallest number of frames.
+const MAX_WORK: usize = 100_000;
+const MIN_FRAMES: u32 = 6;
 
 fn main() {
     let trials = builtin::names().flat_map(|name| {
         [
-            Trial::test(format!("{name}::comes_out_as_expected"), move || meet_expectations(name)),
+            Trial::test(format!("{name}::meets_its_expectations"), move || meet_expectations(name)),
             Trial::test(format!("{name}::is_the_same_on_any_number_of_threads_and_when_resumed"), move || {
                 compare(name)
             }),
@@ -34,41 +34,41 @@ fn meet_expectations(name: &str) -> Result<(), Failed> {
         return Err(error.into());
     }
     let unmet = outcome.report.expectations.iter().filter(|finding| finding.passed != Some(true));
-    let said: Vec<&str> = unmet.map(|finding| finding.message.as_str()).collect();
-    if said.is_empty() { Ok(()) } else { Err(said.join("\n").into()) }
+    let messages: Vec<&str> = unmet.map(|finding| finding.message.as_str()).collect();
+    if messages.is_empty() { Ok(()) } else { Err(messages.join("\n").into()) }
 }
 
-/// Runs a scene at once on one thread, and in two parts, each on another number of threads. Long tests do the same on more.
+/// Compares a run on one thread with a run that is resumed on another number of threads. Long tests use more numbers.
 fn compare(name: &str) -> Result<(), Failed> {
     let scene = Scene::load(name, &[])?;
-    let frames = short(&scene)?;
-    let place = tempfile::tempdir()?;
-    let whole = place.path().join("whole");
-    let at_once = run_into(&scene, &whole, OverwritePolicy::Refuse, (1, frames, None))?;
+    let frames = short_frames(&scene)?;
+    let directory = tempfile::tempdir()?;
+    let whole = directory.path().join("whole");
+    let uninterrupted = run_into(&scene, &whole, OverwritePolicy::Refuse, (1, frames, None))?;
     let lines = |folder: &Path| std::fs::read_to_string(folder.join("frames.jsonl"));
-    let ways: &[[usize; 2]] = if is_long() { &[[8, 2], [1, 1], [2, 8]] } else { &[[8, 2]] };
-    for &[first, second] in ways {
-        let parted = place.path().join(format!("parted-{first}-{second}"));
-        run_into(&scene, &parted, OverwritePolicy::Refuse, (first, frames, Some(frames / 2)))?;
-        let resumed = run_into(&scene, &parted, OverwritePolicy::Resume, (second, frames, None))?;
-        let way = format!("at once on 1 thread, and on {first} and then resumed on {second}");
-        require_equal_lines(&format!("frames.jsonl {way}"), &lines(&whole)?, &lines(&parted)?)?;
-        require_equal(&format!("state hash {way}"), &at_once, &resumed)?;
+    let thread_counts: &[[usize; 2]] = if is_long() { &[[8, 2], [1, 1], [2, 8]] } else { &[[8, 2]] };
+    for &[first, second] in thread_counts {
+        let resumed_folder = directory.path().join(format!("resumed-{first}-{second}"));
+        run_into(&scene, &resumed_folder, OverwritePolicy::Refuse, (first, frames, Some(frames / 2)))?;
+        let resumed = run_into(&scene, &resumed_folder, OverwritePolicy::Resume, (second, frames, None))?;
+        let case = format!("uninterrupted on 1 thread, and on {first}, then resumed on {second}");
+        require_equal_lines(&format!("frames.jsonl {case}"), &lines(&whole)?, &lines(&resumed_folder)?)?;
+        require_equal(&format!("state hash {case}"), &uninterrupted, &resumed)?;
     }
     Ok(())
 }
 
-/// Runs so many frames into a folder on so many threads, or stops after one of them; gives the state hash.
+/// Runs frames into a folder on a number of threads, or interrupts after one of them; returns the state hash.
 fn run_into(
     scene: &Scene,
     folder: &Path,
-    claim: OverwritePolicy,
+    overwrite: OverwritePolicy,
     (threads, frames, stop_after): (usize, u32, Option<u32>),
 ) -> Result<String, Failed> {
     let stop = Arc::new(AtomicBool::new(false));
     let mut stopper = Stopper { after: stop_after, stop: Arc::clone(&stop) };
     let (folder, threads, frames) = (folder.to_path_buf(), Some(threads), Some(frames));
-    let options = RunOptions { folder, overwrite: claim, frames, threads, stop, ..RunOptions::default() };
+    let options = RunOptions { folder, overwrite, frames, threads, stop, ..RunOptions::default() };
     let outcome = Run::prepare(scene, options)?.execute(&mut stopper)?;
     let expected = if stop_after.is_some() { Ending::Interrupted } else { Ending::Done };
     if outcome.ending != expected {
@@ -81,40 +81,41 @@ fn is_long() -> bool {
     std::env::var_os("PHYXEL_LONG").is_some()
 }
 
-fn short(scene: &Scene) -> Result<u32, Failed> {
+fn short_frames(scene: &Scene) -> Result<u32, Failed> {
     if is_long() {
         return Ok(scene.frames());
     }
     let particles = scene.build(&BuildOptions::default())?.world.particles().len().max(1);
-    Ok(scene.frames().min(SHORT).min(FEWEST.max((MOST_WORK / particles) as u32)))
+    Ok(scene.frames().min(SHORT_FRAMES).min(MIN_FRAMES.max((MAX_WORK / particles) as u32)))
 }
 
 fn require_equal(what: &str, a: &str, b: &str) -> Result<(), Failed> {
     if a == b { Ok(()) } else { Err(format!("{what} differ:\n{a}\n{b}").into()) }
 }
 
-/// Tells the first difference of two texts, with little around it: lines are long.
+/// Reports the first difference of two texts, with some context.
 fn require_equal_lines(what: &str, a: &str, b: &str) -> Result<(), Failed> {
     for (number, (a, b)) in a.lines().zip(b.lines()).enumerate() {
-        if let Some(at) = a.bytes().zip(b.bytes()).position(|(a, b)| a != b) {
-            let around =
-                |text: &str| text.get(at.saturating_sub(60)..(at + 30).min(text.len())).unwrap_or(text).to_string();
-            let what = format!("{what}, line {}, byte {at}:", number + 1);
-            return require_equal(&what, &around(a), &around(b));
+        if let Some(position) = a.bytes().zip(b.bytes()).position(|(a, b)| a != b) {
+            let context = |text: &str| {
+                text.get(position.saturating_sub(60)..(position + 30).min(text.len())).unwrap_or(text).to_string()
+            };
+            let what = format!("{what}, line {}, byte {position}:", number + 1);
+            return require_equal(&what, &context(a), &context(b));
         }
     }
     if a == b { Ok(()) } else { Err(format!("{what} differ in length").into()) }
 }
 
-/// Stops a run after a frame.
+/// Interrupts a run after a frame.
 struct Stopper {
     after: Option<u32>,
     stop: Arc<AtomicBool>,
 }
 
 impl ProgressObserver for Stopper {
-    fn update(&mut self, advance: &Progress) {
-        if self.after.is_some_and(|frame| advance.frame >= frame) {
+    fn update(&mut self, progress: &Progress) {
+        if self.after.is_some_and(|frame| progress.frame >= frame) {
             self.stop.store(true, Ordering::Relaxed);
         }
     }

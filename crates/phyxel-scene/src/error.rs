@@ -54,7 +54,7 @@ impl fmt::Display for SceneErrors {
 pub enum LoadError {
     /// Neither a file nor a built-in scene.
     #[error("there is no file \"{asked}\" and no built-in scene of that name{}; built-in scenes: \
-        {}", nearest(.near), list(.known))]
+        {}", nearest(.near), .known.join(", "))]
     Missing {
         /// Requested path or name.
         asked: String,
@@ -162,10 +162,6 @@ pub enum BuildError {
 
 fn nearest(near: &Option<String>) -> String {
     near.as_ref().map(|name| format!("; did you mean \"{name}\"?")).unwrap_or_default()
-}
-
-fn list(names: &[String]) -> String {
-    if names.is_empty() { "none".to_string() } else { names.join(", ") }
 }
 
 fn counts(bodies: &[(String, u64)]) -> String {

@@ -17,7 +17,7 @@ seed = 7
 
 [[bodies]]
 name = "cube"
-model = "shape"
+model = "shape_matching"
 material = "rubber"
 shape = { kind = "box", size = [0.3, 0.3, 0.3] }
 spacing = 0.1

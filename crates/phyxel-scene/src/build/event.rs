@@ -36,20 +36,23 @@ impl EventContext<'_> {
 
 /// Commands of an event; an action on a body applies to all its copies.
 pub(super) fn commands(event: &Event, context: &EventContext, warnings: &mut Vec<String>) -> Vec<Command> {
+    let mut resolve = |body: &str, region: &Option<Shape>| {
+        region_of(context, body, region.as_ref(), || format!("event at {} s", event.at), warnings)
+    };
     match &event.action {
         Action::Set(settings) => {
             settings.iter().flat_map(|(target, setting)| set_commands(context, target, setting)).collect()
         }
         Action::Push { body, region, velocity } => {
-            let region = region_of(context, body, region.as_ref(), || format!("event at {} s", event.at), warnings);
+            let region = resolve(body, region);
             context.for_copies(body, |body| Command::Push { body, region: region.clone(), velocity: *velocity })
         }
         Action::Warm { body, region, temperature } => {
-            let region = region_of(context, body, region.as_ref(), || format!("event at {} s", event.at), warnings);
+            let region = resolve(body, region);
             context.for_copies(body, |body| Command::Warm { body, region: region.clone(), temperature: *temperature })
         }
         Action::Hold { body, region, on } => {
-            let region = region_of(context, body, region.as_ref(), || format!("event at {} s", event.at), warnings);
+            let region = resolve(body, region);
             context.for_copies(body, |body| Command::Hold { body, region: region.clone(), on: *on })
         }
         Action::Drag { body, point, to, tau, limit } => {

@@ -50,7 +50,7 @@ fn read_stack(reader: &mut TableReader) -> Option<Copies> {
     let count = field.count(1).filter(|count| within_limit(&field, u64::from(*count)));
     let step = reader.read_required("step", "a height (m) or three numbers (m)", |step| match step.node.value {
         Value::List(_) => step.vector(Quantity::any("m")),
-        _ => step.number(Quantity::any("m")).map(|height| Vec3::Y * height as f32),
+        _ => step.number(Quantity::any("m")).map(|height| Vec3::Y * height),
     });
     let jitter = reader.number("jitter", Quantity::not_negative("m"));
     Some(Copies::Stack { count: count?, step: step?, jitter: jitter.unwrap_or(0.0) })

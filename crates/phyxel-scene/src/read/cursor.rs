@@ -96,22 +96,22 @@ impl<'a> TableReader<'a> {
 
     /// Reads an optional number.
     pub fn number(&mut self, key: &'static str, quantity: Quantity) -> Option<f32> {
-        self.field(key)?.number(quantity).map(|number| number as f32)
+        self.field(key)?.number(quantity)
     }
 
     /// Reads an optional number in double precision.
     pub fn number_f64(&mut self, key: &'static str, quantity: Quantity) -> Option<f64> {
-        self.field(key)?.number(quantity)
+        self.field(key)?.number_f64(quantity)
     }
 
     /// Reads a required number.
     pub fn require_number(&mut self, key: &'static str, quantity: Quantity) -> Option<f32> {
-        self.require_number_f64(key, quantity).map(|number| number as f32)
+        self.require(key, quantity.noun())?.number(quantity)
     }
 
     /// Reads a required number in double precision.
     pub fn require_number_f64(&mut self, key: &'static str, quantity: Quantity) -> Option<f64> {
-        self.require(key, quantity.noun())?.number(quantity)
+        self.require(key, quantity.noun())?.number_f64(quantity)
     }
 
     /// Reads an optional vector.
@@ -184,8 +184,13 @@ impl<'a> Field<'a> {
         None
     }
 
+    /// Reads a number.
+    pub fn number(&self, quantity: Quantity) -> Option<f32> {
+        self.number_f64(quantity).map(|number| number as f32)
+    }
+
     /// Reads a number in double precision.
-    pub fn number(&self, quantity: Quantity) -> Option<f64> {
+    pub fn number_f64(&self, quantity: Quantity) -> Option<f64> {
         let number = match self.node.value {
             Value::Integer(number) => number as f64,
             Value::Float(number) => number,
@@ -222,7 +227,7 @@ impl<'a> Field<'a> {
     pub fn vector(&self, quantity: Quantity) -> Option<Vec3> {
         let items: [_; 3] = self.array(&format!("a list of {}", quantity.plural()))?;
         let [x, y, z] = items.map(|item| item.number(quantity));
-        Some(Vec3::new(x? as f32, y? as f32, z? as f32))
+        Some(Vec3::new(x?, y?, z?))
     }
 
     /// Reads a direction and normalises it.

@@ -143,7 +143,7 @@ fn read_value(field: &Field) -> Option<ExpectedValue> {
     match &field.node.value {
         Value::Flag(flag) => Some(ExpectedValue::Flag(*flag)),
         Value::Text(text) => Some(ExpectedValue::Word(text.clone())),
-        _ => field.number(Quantity::any("")).map(ExpectedValue::Number),
+        _ => field.number_f64(Quantity::any("")).map(ExpectedValue::Number),
     }
 }
 

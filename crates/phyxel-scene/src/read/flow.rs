@@ -77,7 +77,7 @@ fn read_mouth(field: &Field) -> Option<Mouth> {
 /// Reads two lengths.
 fn read_side_lengths(field: &Field) -> Option<[f32; 2]> {
     let [a, b] = field.array("two sides of a rectangle (m)")?.map(|item| item.number(Quantity::positive("m")));
-    Some([a? as f32, b? as f32])
+    Some([a?, b?])
 }
 
 /// Reads a drain.

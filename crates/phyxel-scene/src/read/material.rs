@@ -63,7 +63,7 @@ pub(super) fn read_young_modulus(field: &Field) -> Option<Curve> {
 /// Reads a number, or a curve of non-negative values over temperature: `[[0.0, 2.0e4], [8.0, 0.0]]`.
 fn read_curve(field: &Field, quantity: Quantity, unit: &'static str) -> Option<Curve> {
     if !matches!(field.node.value, Value::List(_)) {
-        return field.number(quantity).map(|value| Curve::constant(value as f32));
+        return field.number(quantity).map(Curve::constant);
     }
     let named = if unit.is_empty() { "value" } else { unit };
     let items = field.items()?;
@@ -83,7 +83,7 @@ fn read_curve_point(item: &Field, unit: &'static str, named: &str) -> Option<(f3
     let [temperature, value] = item.array(&format!("a point [temperature, {named}]"))?;
     let temperature = temperature.number(Quantity::any("temperature"));
     let value = value.number(Quantity::not_negative(unit));
-    Some((temperature? as f32, value? as f32))
+    Some((temperature?, value?))
 }
 
 /// Reads a stress or a curve of stresses, or `false` for unbreakable.
@@ -140,7 +140,7 @@ pub(super) fn read_plasticity(field: &Field) -> Option<Option<Plasticity>> {
 pub(super) fn read_friction(field: &Field) -> Option<Friction> {
     let quantity = Quantity::not_negative("");
     if !matches!(field.node.value, Value::Table(_)) {
-        let both = field.number(quantity)? as f32;
+        let both = field.number(quantity)?;
         return Some(Friction { r#static: both, kinetic: both });
     }
     let mut reader = field.table()?;
@@ -179,7 +179,7 @@ fn read_heat(field: &Field, start: ThermalProperties) -> Option<ThermalPropertie
 /// Reads one fraction for all kinds of work, or `{ plastic = 0.9, friction = 0.5, damping = 1.0 }`.
 fn read_from_work(field: &Field) -> Option<HeatFromWork> {
     if !matches!(field.node.value, Value::Table(_)) {
-        let fraction = field.number(Quantity::fraction())? as f32;
+        let fraction = field.number(Quantity::fraction())?;
         return Some(HeatFromWork { plastic: fraction, friction: fraction, damping: fraction });
     }
     let mut reader = field.table()?;
@@ -195,7 +195,7 @@ fn read_conductivity(field: &Field) -> Option<Vec3> {
     let quantity = Quantity::not_negative("W/(m K)");
     match field.node.value {
         Value::List(_) => field.vector(quantity),
-        _ => field.number(quantity).map(|value| Vec3::splat(value as f32)),
+        _ => field.number(quantity).map(Vec3::splat),
     }
 }
 

@@ -141,7 +141,7 @@ fn read_version(reader: &mut TableReader) {
 
 fn read_times(reader: &mut TableReader) -> (Option<f64>, f64) {
     let field = reader.require("duration", Quantity::positive("s").noun());
-    let duration = field.as_ref().and_then(|field| field.number(Quantity::positive("s")));
+    let duration = field.as_ref().and_then(|field| field.number_f64(Quantity::positive("s")));
     let rate = reader.number_f64("frame_rate", Quantity::positive("1/s")).unwrap_or(Settings::default().frame_rate);
     if let (Some(field), Some(duration)) = (field, duration)
         && duration * rate > f64::from(u32::MAX)

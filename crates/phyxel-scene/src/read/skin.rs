@@ -61,7 +61,7 @@ pub(super) fn read_skin(field: &Field, context: &SkinContext, files: &mut Files)
             Some(SkinDescription::Faces)
         }
         SkinKind::Smooth => {
-            let smooth = read_smooth(&mut reader, field);
+            let smooth = read_smooth(&mut reader);
             reader.finish();
             require_tetrahedra(field, "smooth", context);
             Some(SkinDescription::Smooth(smooth))
@@ -112,7 +112,7 @@ fn read_mesh(
 
 fn read_isosurface(mut reader: TableReader, field: &Field, context: &SkinContext) -> SkinDescription {
     let cell = reader.number("cell", Quantity::positive("m"));
-    let smoothing = reader.count("smoothing", 0);
+    let smoothing = reader.read("smoothing", |field| field.count_within(0..=MAX_SMOOTHING));
     reader.finish();
     if let (Some(cell), Some(spacing)) = (cell, context.spacing)
         && !(MIN_CELL * spacing..=spacing).contains(&cell)
@@ -121,9 +121,6 @@ fn read_isosurface(mut reader: TableReader, field: &Field, context: &SkinContext
             "has cell = {cell} m for particles {spacing} m apart, but must have one between a tenth of that and all \
              of it"
         ));
-    }
-    if let Some(iterations) = smoothing.filter(|iterations| *iterations > MAX_SMOOTHING) {
-        field.reject(format!("has smoothing = {iterations}, but at most {MAX_SMOOTHING} iterations are allowed"));
     }
     SkinDescription::Isosurface { cell, smoothing }
 }
@@ -151,13 +148,10 @@ fn read_surfels(
 }
 
 /// Reads scheme and levels of a subdivision surface.
-fn read_smooth(reader: &mut TableReader, field: &Field) -> SmoothSurface {
+fn read_smooth(reader: &mut TableReader) -> SmoothSurface {
     let scheme = reader.read("scheme", |field| field.choice("scheme of a smooth skin", &SubdivisionRule::ALL));
-    let levels = reader.count("levels", 1).unwrap_or(1);
-    if levels > SmoothSurface::MAX_LEVELS {
-        field.reject(format!("has levels = {levels}, but at most {} are allowed", SmoothSurface::MAX_LEVELS));
-    }
-    SmoothSurface { scheme: scheme.unwrap_or_default(), levels }
+    let levels = reader.read("levels", |field| field.count_within(1..=SmoothSurface::MAX_LEVELS));
+    SmoothSurface { scheme: scheme.unwrap_or_default(), levels: levels.unwrap_or(1) }
 }
 
 /// Reads the optional `path` of the mesh of an embedded skin; it must be the last key.

@@ -42,39 +42,52 @@ enum TargetKind {
     Drain,
 }
 
-/// Settings that may change, and the targets that have them.
-const SETTINGS: [(&str, &[TargetKind]); 31] = [
-    ("gravity", &[TargetKind::World]),
-    ("temperature", &[TargetKind::Body, TargetKind::Obstacle, TargetKind::Heating, TargetKind::Emitter]),
-    ("velocity", &[TargetKind::Body]),
-    ("speed", &[TargetKind::Emitter]),
-    ("material", &[TargetKind::Body]),
-    ("mode", &[TargetKind::Body]),
-    ("beta", &[TargetKind::Body]),
-    ("tau", &[TargetKind::Body]),
-    ("damping_rate", &[TargetKind::Body]),
-    ("refreeze", &[TargetKind::Body]),
-    ("flowing", &[TargetKind::Body]),
-    ("deviatoric", &[TargetKind::Body]),
-    ("integration", &[TargetKind::Body]),
-    ("friction", &[TargetKind::Obstacle, TargetKind::Material]),
-    ("restitution", &[TargetKind::Obstacle, TargetKind::Material]),
-    ("adhesion", &[TargetKind::Obstacle]),
-    ("active", &[TargetKind::Obstacle, TargetKind::Heating, TargetKind::Emitter, TargetKind::Drain]),
-    ("young_modulus", &[TargetKind::Material]),
-    ("poisson_ratio", &[TargetKind::Material]),
-    ("damping", &[TargetKind::Material]),
-    ("strength", &[TargetKind::Material]),
-    ("plasticity", &[TargetKind::Material]),
-    ("viscosity", &[TargetKind::Material]),
-    ("cohesion", &[TargetKind::Material]),
-    ("softening", &[TargetKind::Material]),
-    ("melting", &[TargetKind::Material]),
-    ("boiling", &[TargetKind::Material]),
-    ("flux", &[TargetKind::Heating]),
-    ("exchange", &[TargetKind::Heating]),
-    ("radiation", &[TargetKind::Heating]),
-    ("power", &[TargetKind::Heating]),
+/// Reader of the new value of a setting.
+type SettingReader = fn(&Field, &SceneNames) -> Option<Setting>;
+
+const BODY: &[TargetKind] = &[TargetKind::Body];
+const MATERIAL: &[TargetKind] = &[TargetKind::Material];
+const HEATING: &[TargetKind] = &[TargetKind::Heating];
+const SURFACE: &[TargetKind] = &[TargetKind::Obstacle, TargetKind::Material];
+const WARM: &[TargetKind] = &[TargetKind::Body, TargetKind::Obstacle, TargetKind::Heating, TargetKind::Emitter];
+const SWITCHABLE: &[TargetKind] = &[TargetKind::Obstacle, TargetKind::Heating, TargetKind::Emitter, TargetKind::Drain];
+const TEMPERATURE: Quantity = Quantity::any("temperature");
+
+/// Settings that may change, the targets that have them, and their readers.
+const SETTINGS: [(&str, &[TargetKind], SettingReader); 31] = [
+    ("gravity", &[TargetKind::World], |field, _| field.vector(Quantity::any("m/s2")).map(Setting::Gravity)),
+    ("temperature", WARM, |field, _| field.number(TEMPERATURE).map(Setting::Temperature)),
+    ("velocity", BODY, |field, _| field.vector(Quantity::any("m/s")).map(Setting::Velocity)),
+    ("speed", &[TargetKind::Emitter], |field, _| field.number(SPEED).map(Setting::Speed)),
+    ("material", BODY, |field, names| read_known_name(field, "material", &names.materials).map(Setting::Material)),
+    ("mode", BODY, |field, _| read_mode(field).map(Setting::Mode)),
+    ("beta", BODY, |field, _| field.number(Quantity::fraction()).map(Setting::Beta)),
+    ("tau", BODY, |field, _| read_or_from_material(field, Quantity::not_negative("s")).map(Setting::Tau)),
+    ("damping_rate", BODY, |field, _| {
+        read_or_from_material(field, Quantity::not_negative("1/s")).map(Setting::DampingRate)
+    }),
+    ("refreeze", BODY, |field, _| field.flag().map(Setting::Refreeze)),
+    ("flowing", BODY, |field, _| field.flag().map(Setting::Flowing)),
+    ("deviatoric", BODY, |field, _| field.flag().map(Setting::Deviatoric)),
+    ("integration", BODY, |field, _| read_integration(field).map(Setting::Integration)),
+    ("friction", SURFACE, |field, _| read_friction(field).map(Setting::Friction)),
+    ("restitution", SURFACE, |field, _| field.number(Quantity::fraction()).map(Setting::Restitution)),
+    ("adhesion", &[TargetKind::Obstacle], |field, _| field.number(Quantity::not_negative("Pa")).map(Setting::Adhesion)),
+    ("active", SWITCHABLE, |field, _| field.flag().map(Setting::Active)),
+    ("young_modulus", MATERIAL, |field, _| read_young_modulus(field).map(Setting::YoungModulus)),
+    ("poisson_ratio", MATERIAL, |field, _| field.number(POISSON).map(Setting::PoissonRatio)),
+    ("damping", MATERIAL, |field, _| field.number(Quantity::not_negative("")).map(Setting::Damping)),
+    ("strength", MATERIAL, |field, _| read_strength(field).map(Setting::Strength)),
+    ("plasticity", MATERIAL, |field, _| read_plasticity(field).map(Setting::Plasticity)),
+    ("viscosity", MATERIAL, |field, _| read_viscosity(field).map(Setting::Viscosity)),
+    ("cohesion", MATERIAL, |field, _| read_cohesion(field).map(Setting::Cohesion)),
+    ("softening", MATERIAL, |field, _| read_transition_temperature(field).map(Setting::Softening)),
+    ("melting", MATERIAL, |field, _| read_transition_temperature(field).map(Setting::Melting)),
+    ("boiling", MATERIAL, |field, _| read_transition_temperature(field).map(Setting::Boiling)),
+    ("flux", HEATING, |field, _| field.number(FLUX).map(Setting::Flux)),
+    ("exchange", HEATING, |field, _| read_exchange(field).map(Setting::Exchange)),
+    ("radiation", HEATING, |field, names| read_radiation(field, names.absolute_zero).map(Setting::Radiation)),
+    ("power", HEATING, |field, _| field.number(POWER).map(Setting::Power)),
 ];
 
 impl SceneNames {
@@ -116,12 +129,10 @@ pub(super) fn read_settings(target: &Field, set: &Field, names: &SceneNames) -> 
     }
     let mut reader = set.table()?;
     let mut settings = Vec::new();
-    for (key, owners) in SETTINGS {
+    for (key, owners, read) in SETTINGS {
         let Some(kind) = kinds.iter().find(|kind| owners.contains(kind)) else { continue };
-        let Some(field) = reader.field(key) else { continue };
-        if let Some(setting) = read_setting(key, &field, names) {
-            settings.push((target_of(*kind, name), setting));
-        }
+        let setting = reader.read(key, |field| read(field, names));
+        settings.extend(setting.map(|setting| (target_of(*kind, name), setting)));
     }
     if matches!(&set.node.value, Value::Table(table) if table.entries.is_empty()) {
         set.reject("is empty; say at least one setting and its new value");
@@ -142,54 +153,16 @@ fn target_of(kind: TargetKind, name: &str) -> Target {
     }
 }
 
-fn read_setting(key: &str, field: &Field, names: &SceneNames) -> Option<Setting> {
-    let number = |quantity: Quantity| field.number(quantity).map(|number| number as f32);
-    Some(match key {
-        "gravity" => Setting::Gravity(field.vector(Quantity::any("m/s2"))?),
-        "temperature" => Setting::Temperature(number(Quantity::any("temperature"))?),
-        "velocity" => Setting::Velocity(field.vector(Quantity::any("m/s"))?),
-        "speed" => Setting::Speed(number(SPEED)?),
-        "material" => Setting::Material(read_known_name(field, "material", &names.materials)?),
-        "mode" => Setting::Mode(read_mode(field)?),
-        "beta" => Setting::Beta(number(Quantity::fraction())?),
-        "tau" => Setting::Tau(read_or_from_material(field, Quantity::not_negative("s"))?),
-        "damping_rate" => Setting::DampingRate(read_or_from_material(field, Quantity::not_negative("1/s"))?),
-        "refreeze" => Setting::Refreeze(field.flag()?),
-        "flowing" => Setting::Flowing(field.flag()?),
-        "deviatoric" => Setting::Deviatoric(field.flag()?),
-        "integration" => Setting::Integration(read_integration(field)?),
-        "friction" => Setting::Friction(read_friction(field)?),
-        "restitution" => Setting::Restitution(number(Quantity::fraction())?),
-        "adhesion" => Setting::Adhesion(number(Quantity::not_negative("Pa"))?),
-        "active" => Setting::Active(field.flag()?),
-        "young_modulus" => Setting::YoungModulus(read_young_modulus(field)?),
-        "poisson_ratio" => Setting::PoissonRatio(number(POISSON)?),
-        "damping" => Setting::Damping(number(Quantity::not_negative(""))?),
-        "strength" => Setting::Strength(read_strength(field)?),
-        "plasticity" => Setting::Plasticity(read_plasticity(field)?),
-        "viscosity" => Setting::Viscosity(read_viscosity(field)?),
-        "cohesion" => Setting::Cohesion(read_cohesion(field)?),
-        "softening" => Setting::Softening(read_transition_temperature(field)?),
-        "melting" => Setting::Melting(read_transition_temperature(field)?),
-        "boiling" => Setting::Boiling(read_transition_temperature(field)?),
-        "flux" => Setting::Flux(number(FLUX)?),
-        "exchange" => Setting::Exchange(read_exchange(field)?),
-        "radiation" => Setting::Radiation(read_radiation(field, names.absolute_zero)?),
-        "power" => Setting::Power(number(POWER)?),
-        _ => return None,
-    })
-}
-
 /// Reads a transition temperature, or `false` for never.
 fn read_transition_temperature(field: &Field) -> Option<Option<f32>> {
-    field.unless_false(|field| field.number(Quantity::any("temperature"))).map(|number| number.map(|t| t as f32))
+    field.unless_false(|field| field.number(TEMPERATURE))
 }
 
 /// Reads a number, or `"material"` to follow the material.
 fn read_or_from_material(field: &Field, quantity: Quantity) -> Option<Option<f32>> {
     match field.node.text() {
         Some(_) => field.choice("choice", &[("material", None)]),
-        None => field.number(quantity).map(|number| Some(number as f32)),
+        None => field.number(quantity).map(Some),
     }
 }
 

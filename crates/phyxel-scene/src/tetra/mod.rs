@@ -21,6 +21,18 @@ use phyxel_laws::tet_topology::FACES;
 /// Elements handled by one task.
 const GRAIN: usize = 4096;
 
+/// The used ones of some positions, in order, and the new index of each.
+pub(crate) fn compact<'a>(positions: &[Vec3], used: impl Iterator<Item = &'a u32>) -> (Vec<Vec3>, Vec<u32>) {
+    let mut renumbered = vec![u32::MAX; positions.len()];
+    used.for_each(|index| renumbered[*index as usize] = 0);
+    let mut kept = Vec::new();
+    for (number, position) in renumbered.iter_mut().zip(positions).filter(|(number, _)| **number == 0) {
+        *number = kept.len() as u32;
+        kept.push(*position);
+    }
+    (kept, renumbered)
+}
+
 /// Indexed tetrahedral mesh.
 ///
 /// Seen from the fourth corner of an element, the first three run counter-clockwise: `(b-a) x (c-a) . (d-a) > 0`.
@@ -73,13 +85,7 @@ impl TetraMesh {
         parallel::sort_by_key(&mut faces, |face| *face);
         let boundary = faces.chunk_by(|(a, _), (b, _)| a == b).filter(|alike| alike.len() == 1);
         let triangles: Vec<[u32; 3]> = boundary.map(|alike| alike[0].1).collect();
-        let mut renumbered = vec![u32::MAX; self.positions.len()];
-        triangles.iter().flatten().for_each(|node| renumbered[*node as usize] = 0);
-        let mut positions = Vec::new();
-        for (number, position) in renumbered.iter_mut().zip(&self.positions).filter(|(number, _)| **number == 0) {
-            *number = positions.len() as u32;
-            positions.push(*position);
-        }
+        let (positions, renumbered) = compact(&self.positions, triangles.iter().flatten());
         let triangles = triangles.iter().map(|face| face.map(|node| renumbered[node as usize])).collect();
         TriangleMesh { positions, triangles }
     }

@@ -2,7 +2,7 @@
 
 use super::TetraImport;
 use crate::import::ImportError;
-use crate::tetra::{TetraError, TetraMesh, TetraQuality};
+use crate::tetra::{TetraError, TetraMesh, TetraQuality, compact};
 use glam::Vec3;
 use std::collections::HashMap;
 
@@ -136,13 +136,7 @@ fn check_volumes(mesh: &TetraMesh, element_ids: &[u64]) -> Result<(), TetraError
 
 /// Removes unused nodes; returns their number.
 fn drop_unused(mesh: &mut TetraMesh) -> usize {
-    let mut renumbered = vec![u32::MAX; mesh.positions.len()];
-    mesh.elements.iter().flatten().for_each(|node| renumbered[*node as usize] = 0);
-    let mut kept = Vec::with_capacity(mesh.positions.len());
-    for (number, position) in renumbered.iter_mut().zip(&mesh.positions).filter(|(number, _)| **number == 0) {
-        *number = kept.len() as u32;
-        kept.push(*position);
-    }
+    let (kept, renumbered) = compact(&mesh.positions, mesh.elements.iter().flatten());
     mesh.elements.iter_mut().flatten().for_each(|node| *node = renumbered[*node as usize]);
     let unused = mesh.positions.len() - kept.len();
     mesh.positions = kept;

@@ -39,7 +39,7 @@ pub(super) fn read_stiffness(field: &Field) -> Option<[[f32; 6]; 6]> {
     for (row, values) in rows.iter().zip(&mut matrix) {
         let items: [_; 6] = row.array(must)?;
         for (item, value) in items.iter().zip(values) {
-            *value = item.number(Quantity::any("Pa"))? as f32;
+            *value = item.number(Quantity::any("Pa"))?;
         }
     }
     if !is_positive_definite(&matrix) {

@@ -57,7 +57,7 @@ fn read_molecules(field: &Field) -> Option<Molecules> {
 /// Reads the exponents `[2, 4]` of attraction and repulsion; the latter must be the larger.
 fn read_exponents(field: &Field) -> Option<[f32; 2]> {
     let [a, b] = field.array("[attraction, repulsion]")?.map(|item| item.number(Quantity::not_negative("")));
-    let (a, b) = (a? as f32, b? as f32);
+    let (a, b) = (a?, b?);
     if a >= b || b > 32.0 {
         field.reject(format!("is [{a}, {b}], but the repulsion must have the larger one, 32 at most"));
         return None;

@@ -57,7 +57,7 @@ fn wrong_settings_of_tetrahedra_are_named() {
     for (lines, expected) in [
         ("tetra = { mass_damping = -1 }", ".tetra.mass_damping: is -1, but must be"),
         ("tetra = { stiffness_damping = -1 }", ".tetra.stiffness_damping: is -1, but must be"),
-        ("skin = { kind = \"smooth\", levels = 4 }", "has levels = 4, but at most 3 are allowed"),
+        ("skin = { kind = \"smooth\", levels = 4 }", "levels: is 4, but must be a whole number from 1 to 3"),
         ("skin = { kind = \"smooth\", levels = 0 }", ".skin.levels: is 0, but must be a whole number from 1"),
         ("skin = { kind = \"smooth\", scheme = \"bee\" }", "there is no scheme of a smooth skin \"bee\""),
         ("tetra = { strength_force = -1 }", ".tetra.strength_force: is -1, but must be"),

@@ -17,12 +17,12 @@ use phyxel_laws::simd::SimdLevel;
 
 /// Jittered lattice with its volumes.
 fn jittered_lattice(counts: [u32; 3], jitter: Real) -> (Vec<Vec3>, Vec<Real>) {
-    let mut random = uniform(7);
+    let mut random = random_vectors(7);
     let mut points = Vec::new();
     for z in 0..counts[2] {
         for y in 0..counts[1] {
             for x in 0..counts[0] {
-                let offset = Vec3::new(random(), random(), random()) * jitter;
+                let offset = random() * jitter;
                 points.push(0.1 * (Vec3::new(x as Real, y as Real, z as Real) + offset));
             }
         }
@@ -31,9 +31,10 @@ fn jittered_lattice(counts: [u32; 3], jitter: Real) -> (Vec<Vec3>, Vec<Real>) {
     (points, volumes.into_iter().map(|v| v as Real).collect())
 }
 
-fn uniform(seed: u64) -> impl FnMut() -> Real {
+/// Uniform vectors in the cube [-1/2, 1/2)^3.
+fn random_vectors(seed: u64) -> impl FnMut() -> Vec3 {
     let mut rng = SequentialRng::new(seed);
-    move || rng.uniform() - 0.5
+    move || rng.uniform_vec3() - 0.5
 }
 
 const MATERIAL: PhyxelMaterial = PhyxelMaterial {
@@ -99,10 +100,10 @@ fn energy(phyxels: &PhyxelArrays, volumes: &[Real], x: &[DVec3]) -> f64 {
 
 /// Configuration far from rest: rotated, sheared, and perturbed.
 fn deformed(points: &[Vec3], noise: Real) -> Vec<Vec3> {
-    let mut random = uniform(3);
+    let mut random = random_vectors(3);
     let map = Mat3::from_quat(Quat::from_rotation_x(0.8))
         * Mat3::from_cols(Vec3::new(1.1, 0.05, 0.0), Vec3::new(0.1, 0.9, 0.02), Vec3::new(0.0, 0.04, 1.05));
-    points.iter().map(|&x| map * x + noise * Vec3::new(random(), random(), random())).collect()
+    points.iter().map(|&x| map * x + noise * random()).collect()
 }
 
 fn anisotropic() -> Hooke {
@@ -147,8 +148,8 @@ fn forces_are_minus_the_gradient_of_the_energy() {
 #[test]
 fn forces_conserve_momentum_and_angular_momentum() {
     let (points, volumes) = jittered_lattice([6, 5, 4], 0.4);
-    let mut random = uniform(11);
-    let velocities: Vec<Vec3> = points.iter().map(|_| Vec3::new(random(), random(), random())).collect();
+    let mut random = random_vectors(11);
+    let velocities: Vec<Vec3> = points.iter().map(|_| random()).collect();
     for damping in [0.0, 300.0] {
         let mut phyxels = phyxel_arrays(&points, &volumes, PhyxelMaterial { damping, ..MATERIAL });
         for noise in [0.0, 0.01, 0.05] {
