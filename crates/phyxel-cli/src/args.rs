@@ -7,21 +7,21 @@ use phyxel_run::ExportFormat;
 use phyxel_scene::{BuildOptions, Scene};
 use std::path::PathBuf;
 
-/// Simulates matter that has a temperature: solids that stretch, break, soften, melt and freeze again.
+/// Simulates deformable matter with temperature: solids that stretch, break, soften, melt and freeze.
 #[derive(Debug, Parser)]
 #[command(name = "phyxel", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
-    /// What to do; without a command, `demo`.
+    /// Command; `demo` if omitted.
     #[command(subcommand)]
     pub command: Option<Command>,
     #[command(flatten)]
     pub demo: RunArgs,
 }
 
-/// What to do.
+/// Commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Simulate a built-in scene that shows what phyxel does [default]
+    /// Simulate the built-in demo scene [default]
     Demo(RunArgs),
     /// Simulate a scene file or a built-in scene
     Run {
@@ -30,44 +30,44 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: RunArgs,
     },
-    /// Make pictures or a video of a finished run
+    /// Render pictures or a video of a finished run
     Render {
         /// Folder of the run
         run: PathBuf,
         #[command(flatten)]
         options: RenderArgs,
     },
-    /// Make files for other programs of a finished run
+    /// Export a finished run to files for other programs
     Export {
         /// Folder of the run
         run: PathBuf,
-        /// Kinds of files, separated by commas
-        #[arg(required = true, value_name = "KIND", value_delimiter = ',')]
-        kinds: Vec<ExportFormat>,
+        /// File formats, separated by commas
+        #[arg(required = true, value_name = "FORMAT", value_delimiter = ',')]
+        formats: Vec<ExportFormat>,
         #[command(flatten)]
         options: ReplayArgs,
     },
-    /// Draw energy, momentum, temperature, phases, strain and times of a run as curves
+    /// Plot energy, momentum, temperature, phases, strain and stage times of a run
     Plot {
         /// Folder of the run
         run: PathBuf,
-        /// Folder for the curves [default: plots in that of the run]
+        /// Folder for the plots [default: plots in the folder of the run]
         #[arg(short = 'o', long = "output", value_name = "DIR")]
         folder: Option<PathBuf>,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Find everything that is wrong with a scene, without simulating it
+    /// Report all mistakes in a scene, without simulating it
     Check {
         /// A scene file, or the name of a built-in scene
         scene: String,
         #[command(flatten)]
         options: CheckArgs,
     },
-    /// Measure how long steps take
+    /// Measure the time of steps
     Bench {
-        /// Only benchmarks whose name begins so
+        /// Only benchmarks whose name starts with this
         name: Option<String>,
         /// Print JSON
         #[arg(long)]
@@ -83,13 +83,13 @@ pub(crate) enum Command {
     },
 }
 
-/// Changes to a scene.
+/// Overrides of a scene.
 #[derive(Clone, Debug, Default, Arguments)]
 pub(crate) struct SceneArgs {
-    /// Seed of everything random, instead of the scene's
+    /// Random seed, instead of that of the scene
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Change a value of the scene, for instance bodies.cube.spacing=0.05; may be repeated
+    /// Override a value of the scene, for instance bodies.cube.spacing=0.05; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = parse_setting)]
     pub settings: Vec<(String, String)>,
     /// Refuse scenes with more particles than this
@@ -98,10 +98,10 @@ pub(crate) struct SceneArgs {
 }
 
 impl SceneArgs {
-    /// What the builder of worlds needs to know.
+    /// Options for building the world.
     pub fn build_options(&self) -> BuildOptions {
-        let most = BuildOptions::default().max_particles;
-        BuildOptions { seed: self.seed, max_particles: self.max_particles.unwrap_or(most) }
+        let max_particles = BuildOptions::default().max_particles;
+        BuildOptions { seed: self.seed, max_particles: self.max_particles.unwrap_or(max_particles) }
     }
 }
 
@@ -110,7 +110,7 @@ impl SceneArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Say nothing if all is well
+    /// Print nothing if the scene is valid
     #[arg(short, long)]
     pub quiet: bool,
     /// Print JSON
@@ -118,38 +118,38 @@ pub(crate) struct CheckArgs {
     pub json: bool,
 }
 
-/// How pictures are made.
+/// Options of pictures and videos.
 #[derive(Clone, Debug, Default, Arguments)]
 pub(crate) struct PictureArgs {
     /// Size of pictures and videos in pixels [default: 1280x720; the demo 768x432]
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     pub size: Option<(u32, u32)>,
-    /// What colours mean: material, body, temperature, strain, speed [default: temperature where the scene has several,
-    /// else material]
+    /// Quantity shown by colours: material, body, temperature, strain, speed [default: temperature if the scene has
+    /// several, else material]
     #[arg(long, value_name = "WORD")]
     pub color: Option<Colouring>,
-    /// Values at the ends of the colour scale [default: the temperatures that the scene names, else those of each frame]
+    /// Values at the ends of the colour scale [default: range of the temperatures in the scene, else of each frame]
     #[arg(long, value_name = "LOW:HIGH", value_parser = parse_range, allow_hyphen_values = true)]
     pub range: Option<ColourRange>,
-    /// Work that goes into a picture: preview or high
+    /// Quality of pictures: preview or high
     #[arg(long, value_name = "WORD", value_enum, default_value = "preview")]
     pub quality: QualityArg,
 }
 
-/// Words for the quality of pictures.
+/// Quality of pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum QualityArg {
-    /// About a second a picture
+    /// About a second per picture
     #[default]
     Preview,
-    /// About half a minute a picture
+    /// About half a minute per picture
     High,
 }
 
 impl PictureArgs {
-    /// The view of a scene's pictures.
-    pub fn render_settings(&self, scene: &Scene, usual: (u32, u32)) -> RenderSettings {
-        let (width, height) = self.size.unwrap_or(usual);
+    /// Settings of the renderer for a scene.
+    pub fn render_settings(&self, scene: &Scene, default_size: (u32, u32)) -> RenderSettings {
+        let (width, height) = self.size.unwrap_or(default_size);
         let camera = scene.camera.map(|camera| Camera {
             eye: camera.eye,
             target: camera.target,
@@ -159,18 +159,19 @@ impl PictureArgs {
             QualityArg::Preview => Quality::Preview,
             QualityArg::High => Quality::High,
         };
-        let named = scene.temperature_range();
-        let usual = if named.is_some() { Colouring::Temperature } else { Colouring::Material };
-        let colouring = self.color.unwrap_or(usual);
-        let named = named.filter(|_| colouring == Colouring::Temperature).map(|[low, high]| ColourRange { low, high });
-        RenderSettings { width, height, camera, colouring, range: self.range.or(named), quality }
+        let temperatures = scene.temperature_range();
+        let default_colouring = if temperatures.is_some() { Colouring::Temperature } else { Colouring::Material };
+        let colouring = self.color.unwrap_or(default_colouring);
+        let range =
+            temperatures.filter(|_| colouring == Colouring::Temperature).map(|[low, high]| ColourRange { low, high });
+        RenderSettings { width, height, camera, colouring, range: self.range.or(range), quality }
     }
 }
 
-/// Options of what looks at a finished run.
+/// Options of commands that replay a finished run.
 #[derive(Clone, Debug, Default, Arguments)]
 pub(crate) struct ReplayArgs {
-    /// Frames to look at, for instance 40, 10-90 or 10- [default: all]
+    /// Frames to replay, for instance 40, 10-90 or 10- [default: all]
     #[arg(long, value_name = "A-B", value_parser = parse_frames)]
     pub frames: Option<(u32, Option<u32>)>,
     /// Threads to use [default: all cores]
@@ -179,7 +180,7 @@ pub(crate) struct ReplayArgs {
     /// Refuse scenes with more particles than this
     #[arg(long, value_name = "N")]
     pub max_particles: Option<usize>,
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
     /// Print JSON
@@ -193,11 +194,11 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub replay: ReplayArgs,
     #[command(flatten)]
-    pub look: PictureArgs,
-    /// File for a video [default: film.mp4 in the folder of the run, unless --pictures is given]
+    pub picture: PictureArgs,
+    /// Video file [default: film.mp4 in the folder of the run, unless --pictures is given]
     #[arg(long, value_name = "FILE")]
     pub video: Option<PathBuf>,
-    /// Make a PNG picture of each frame, in the folder pictures of the run
+    /// Render a PNG picture of each frame, in the folder pictures of the run
     #[arg(long)]
     pub pictures: bool,
 }
@@ -213,56 +214,56 @@ pub(crate) struct RunArgs {
     /// Frames to simulate, instead of the scene's duration
     #[arg(long, value_name = "N")]
     pub frames: Option<u32>,
-    /// Files to make of each frame, separated by commas: ply, obj, usd, glb, vtk, bgeo
-    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    /// Export formats of each frame, separated by commas: ply, obj, usd, glb, vtk, bgeo
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
     pub export: Vec<ExportFormat>,
-    /// Make a video of the run
+    /// Render a video of the run
     #[arg(long, value_name = "FILE")]
     pub video: Option<PathBuf>,
-    /// Make a PNG picture of each frame, in the folder pictures of the run
+    /// Render a PNG picture of each frame, in the folder pictures of the run
     #[arg(long)]
     pub pictures: bool,
     #[command(flatten)]
-    pub look: PictureArgs,
-    /// A second place for the report
+    pub picture: PictureArgs,
+    /// Second path for the report
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Threads to use [default: all cores]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     pub threads: Option<usize>,
-    /// Go on with the run in the folder
+    /// Resume the run in the folder
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
     /// Replace the run in the folder
     #[arg(long)]
     pub force: bool,
-    /// End with code 1 if an expectation of the scene does not come true
+    /// Exit with code 1 if an expectation of the scene is not met
     #[arg(long)]
     pub expect: bool,
-    /// Say nothing but warnings and errors
+    /// Print nothing but warnings and errors
     #[arg(short, long)]
     pub quiet: bool,
-    /// Print the report as JSON, and errors too
+    /// Print the report and errors as JSON
     #[arg(long)]
     pub json: bool,
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), String> {
-    let parts =
+    let numbers =
         text.split_once(['x', 'X']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     let fits = |width: u32, height: u32| {
         let (shorter, longer) = (width.min(height), width.max(height));
         (16..=2160).contains(&shorter) && longer <= 3840
     };
-    match parts {
+    match numbers {
         Some((width, height)) if fits(width, height) => Ok((width, height)),
         _ => Err(format!("\"{text}\" is not a size; write for instance 1280x720, from 16x16 to 3840x2160")),
     }
 }
 
 fn parse_range(text: &str) -> Result<ColourRange, String> {
-    let parts = text.split_once(':').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
-    match parts {
+    let numbers = text.split_once(':').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    match numbers {
         Some((low, high)) if f32::is_finite(low) && f32::is_finite(high) && low < high => Ok(ColourRange { low, high }),
         _ => Err(format!("\"{text}\" is not a range; write for instance 0:100, the smaller value first")),
     }
@@ -292,7 +293,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_makes_sense_to_its_parser() {
+    fn the_command_line_is_consistent() {
         Args::command().debug_assert();
     }
 
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn exports_are_a_list_of_known_words() {
+    fn exports_are_a_list_of_known_formats() {
         let args = Args::try_parse_from(["phyxel", "--export", "ply,usd"]).unwrap();
         assert_eq!(args.demo.export, [ExportFormat::Ply, ExportFormat::Usd]);
         let message = Args::try_parse_from(["phyxel", "--export", "ply,gif"]).unwrap_err().to_string();

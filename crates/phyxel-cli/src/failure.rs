@@ -1,4 +1,4 @@
-//! What went wrong, as words or JSON on the error stream and as an exit code.
+//! Failures: messages or JSON on the error stream, and exit codes.
 
 use crate::output;
 use phyxel_run::RunError;
@@ -6,16 +6,16 @@ use phyxel_scene::{LoadError, SceneErrors};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// Exit code: an expectation did not come true, and `--expect` was given.
+/// Exit code: an expectation was not met, and `--expect` was given.
 pub(crate) const EXPECTATION_FAILED: u8 = 1;
-/// Exit code: the input was bad and nothing was written.
+/// Exit code: the input was invalid and nothing was written.
 pub(crate) const BAD_INPUT: u8 = 2;
 /// Exit code: the simulation failed, or its files could not be written.
 pub(crate) const FAILED: u8 = 3;
 /// Exit code: interrupted; the run can be resumed.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// What went wrong.
+/// Failure of a command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: u8,
@@ -23,19 +23,19 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// With an exit code.
+    /// Failure with an exit code.
     pub fn new(code: u8, error: impl Into<anyhow::Error>) -> Self {
         Self { code, error: error.into() }
     }
 
-    /// The command line itself is wrong.
+    /// Failure of parsing the command line.
     pub fn usage(error: &clap::Error) -> Self {
         let text = error.render().to_string();
         let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim()).to_string();
         Self { code: BAD_INPUT, error: anyhow::Error::msg(message) }
     }
 
-    /// Tells it and gives the exit code.
+    /// Prints the failure and returns its exit code.
     pub fn report(&self, json: bool) -> ExitCode {
         if json {
             output::print_error(&self.as_json().to_string());
@@ -47,7 +47,7 @@ impl Failure {
 
     fn message(&self) -> String {
         let text = self.error.to_string();
-        // Every problem of a scene has its own line; the count tells that there is more than the last one.
+        // Every problem of a scene has its own line; the count comes first.
         match self.scene_errors() {
             Some(errors) if errors.problems.len() > 1 => {
                 format!("{} problems in {}\n{text}", errors.problems.len(), errors.file)

@@ -1,13 +1,13 @@
-//! Ctrl-C: the first ends the run after the frame at work, the second ends the program.
+//! Interrupts (Ctrl-C): the first ends the run after the current frame, the second ends the program.
 
 use crate::failure::INTERRUPTED;
 use crate::output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that the first interrupt sets.
+/// Installs the handler and returns a flag that the first interrupt sets.
 ///
-/// Where the system allows no handler, an interrupt ends the program at once; the latest checkpoint is still good.
+/// If no handler can be installed, an interrupt ends the program at once; the latest checkpoint stays valid.
 pub(crate) fn stop_flag(quiet: bool) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);

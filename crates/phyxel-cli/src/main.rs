@@ -1,4 +1,4 @@
-//! The `phyxel` program: arguments to calls of the libraries, results to words and exit codes.
+//! The `phyxel` program: maps arguments to library calls, and results to output and exit codes.
 
 mod args;
 mod commands;
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => commands::run::demo(&options),
         Command::Run { scene, options } => commands::run::run(&scene, &options),
         Command::Render { run, options } => commands::replay::render(&run, &options),
-        Command::Export { run, kinds, options } => commands::replay::export(&run, &kinds, &options),
+        Command::Export { run, formats, options } => commands::replay::export(&run, &formats, &options),
         Command::Plot { run, folder, json } => commands::plot::plot(&run, folder.as_deref(), json),
         Command::Check { scene, options } => commands::check::check(&scene, &options),
         Command::Bench { name, json } => commands::bench::bench(name.as_deref(), json),

@@ -1,4 +1,4 @@
-//! Showing how far a run is: a bar on a terminal, a line every few seconds elsewhere.
+//! Progress display: a bar on a terminal, else a line every few seconds.
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Time between two lines where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-/// The way of showing progress that fits where the error stream goes.
+/// Selects the display for the error stream.
 pub(crate) fn observer(silent: bool) -> Box<dyn ProgressObserver> {
     match (silent, stderr().is_terminal()) {
         (true, _) => Box::new(()),
@@ -18,7 +18,7 @@ pub(crate) fn observer(silent: bool) -> Box<dyn ProgressObserver> {
     }
 }
 
-/// A bar that is drawn over and over.
+/// Progress bar.
 struct BarDisplay {
     bar: ProgressBar,
 }
@@ -34,48 +34,48 @@ impl BarDisplay {
 }
 
 impl ProgressObserver for BarDisplay {
-    fn begin(&mut self, advance: &Progress) {
-        self.bar.set_length(u64::from(advance.frames));
-        self.bar.set_position(u64::from(advance.frame));
+    fn begin(&mut self, progress: &Progress) {
+        self.bar.set_length(u64::from(progress.frames));
+        self.bar.set_position(u64::from(progress.frame));
     }
 
-    fn update(&mut self, advance: &Progress) {
-        self.bar.set_position(u64::from(advance.frame));
-        self.bar.set_message(status_line(advance));
+    fn update(&mut self, progress: &Progress) {
+        self.bar.set_position(u64::from(progress.frame));
+        self.bar.set_message(status_line(progress));
     }
 
-    fn end(&mut self, _advance: &Progress) {
+    fn end(&mut self, _progress: &Progress) {
         self.bar.finish_and_clear();
     }
 }
 
-/// A line now and then.
+/// Periodic status lines.
 struct LineDisplay {
     printed: Instant,
 }
 
 impl ProgressObserver for LineDisplay {
-    fn update(&mut self, advance: &Progress) {
+    fn update(&mut self, progress: &Progress) {
         if self.printed.elapsed() >= BETWEEN_LINES {
             self.printed = Instant::now();
-            output::print_error(&status_line(advance));
+            output::print_error(&status_line(progress));
         }
     }
 }
 
-fn status_line(advance: &Progress) -> String {
-    let left = advance.seconds_remaining().map_or_else(|| "?".to_string(), format_duration);
+fn status_line(progress: &Progress) -> String {
+    let remaining = progress.seconds_remaining().map_or_else(|| "?".to_string(), format_duration);
     format!(
-        "frame {}/{}, {:.2} s simulated in {}, {:.0} steps/s, {left} left",
-        advance.frame,
-        advance.frames,
-        advance.time,
-        format_duration(advance.wall_seconds),
-        advance.steps_per_second(),
+        "frame {}/{}, {:.2} s simulated in {}, {:.0} steps/s, {remaining} left",
+        progress.frame,
+        progress.frames,
+        progress.time,
+        format_duration(progress.wall_seconds),
+        progress.steps_per_second(),
     )
 }
 
-/// Seconds as a clock shows them: `0:07`, `12:34`, `1:02:03`.
+/// Formats seconds as `0:07`, `12:34` or `1:02:03`.
 fn format_duration(seconds: f64) -> String {
     let whole = seconds.max(0.0).round() as u64;
     let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
@@ -87,13 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_read_as_people_write_them() {
+    fn durations_are_formatted_as_on_a_clock() {
         assert_eq!([7.2, 754.0, 3723.0].map(format_duration), ["0:07", "12:34", "1:02:03"]);
     }
 
     #[test]
-    fn a_line_of_progress_says_all_there_is() {
-        let advance = Progress { frame: 60, frames: 100, first_frame: 50, time: 2.0, steps: 40, wall_seconds: 5.0 };
-        assert_eq!(status_line(&advance), "frame 60/100, 2.00 s simulated in 0:05, 8 steps/s, 0:20 left");
+    fn a_status_line_has_frames_times_and_speed() {
+        let progress = Progress { frame: 60, frames: 100, first_frame: 50, time: 2.0, steps: 40, wall_seconds: 5.0 };
+        assert_eq!(status_line(&progress), "frame 60/100, 2.00 s simulated in 0:05, 8 steps/s, 0:20 left");
     }
 }

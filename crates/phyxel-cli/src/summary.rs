@@ -1,10 +1,10 @@
-//! The last words of a run, for people.
+//! Summary of a run, as text.
 
 use phyxel_run::{Ending, Outcome, Report};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Where the files are and what came out.
+/// Summary: files, size and expectations of a run.
 pub(crate) fn run_summary(outcome: &Outcome, video: Option<&Path>) -> String {
     let report = &outcome.report;
     let mut text = format!("{} ({}): {}\n", report.scene, report.scene_title, ending(&outcome.ending));
@@ -31,7 +31,7 @@ pub(crate) fn run_summary(outcome: &Outcome, video: Option<&Path>) -> String {
 fn ending(ending: &Ending) -> &'static str {
     match ending {
         Ending::Done => "done",
-        Ending::AlreadyDone => "was done already, nothing was changed",
+        Ending::AlreadyDone => "was already done, nothing was changed",
         Ending::Interrupted => "interrupted",
         Ending::Failed(_) => "failed",
     }
@@ -42,11 +42,11 @@ fn add_expectations(text: &mut String, report: &Report) {
         return;
     }
     let count = |passed| report.expectations.iter().filter(|finding| finding.passed == passed).count();
-    let (met, missed, open) = (count(Some(true)), count(Some(false)), count(None));
-    add_line(text, "expected", &format!("{met} came true, {missed} did not, {open} not judged"));
+    let (met, failed, open) = (count(Some(true)), count(Some(false)), count(None));
+    add_line(text, "expected", &format!("{met} met, {failed} not met, {open} not evaluated"));
     for finding in report.failed_expectations() {
-        let place = finding.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-        add_line(text, "", &format!("{place}{}", finding.message));
+        let location = finding.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        add_line(text, "", &format!("{location}{}", finding.message));
     }
 }
 

@@ -1,42 +1,42 @@
-//! Axes: round numbers for ticks, and units with prefixes or powers of ten.
+//! Axes: ticks at round numbers, and units with prefixes or powers of ten.
 
 use crate::text::{fixed, power_of_ten};
 
-/// Range below which values count as one and the same, relative to their size: less than the numbers themselves resolve.
+/// Relative width below which a range counts as a single value.
 const RELATIVE_RESOLUTION: f64 = 1e-12;
 
-/// Ticks from which labels would have too many digits, as the largest value over the step.
+/// Ratio of the largest value to the tick spacing above which labels show differences from a round number.
 const MAX_LABEL_RATIO: f64 = 2e4;
 
-/// What a quantity is measured in.
+/// Unit of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// One that takes prefixes: J, s.
+    /// Unit with prefixes: J, s.
     Prefixed(&'static str),
-    /// One that does not: kg m/s. Powers of ten go before it.
+    /// Unit without prefixes, such as kg m/s; scaled by powers of ten.
     Compound(&'static str),
-    /// A mere number.
+    /// Dimensionless.
     One,
 }
 
-/// Prefixes from 10^-15 to 10^15 in steps of three.
+/// Prefixes from 10^-15 to 10^15, in steps of 10^3.
 const PREFIXES: [&str; 11] = ["f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P"];
 
 impl Unit {
-    /// The power of ten, a multiple of three, by which values of this size are divided.
+    /// Power of ten, a multiple of three, by which values of a size are divided.
     fn exponent(self, size: f64) -> i32 {
         if size <= 0.0 {
             return 0;
         }
         let thousands = (size.log10() / 3.0 + 1e-9).floor() as i32 * 3;
         match self {
-            // 0.05 and 5000 are still easily read.
+            // 0.05 and 5000 are readable unscaled.
             Self::Compound(_) | Self::One if (0.01..1e4).contains(&size) => 0,
             _ => thousands,
         }
     }
 
-    /// What stands behind the name of a quantity that is divided by a power of ten; empty for mere numbers.
+    /// Label of the unit scaled by a power of ten; empty for unscaled dimensionless numbers.
     fn label(self, exponent: i32) -> String {
         let prefix = usize::try_from(exponent / 3 + 5).ok().and_then(|index| PREFIXES.get(index));
         match (self, prefix) {
@@ -49,65 +49,67 @@ impl Unit {
     }
 }
 
-/// An axis with its ticks.
+/// Axis with its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
-    /// Least value.
+    /// Smallest value.
     pub(crate) low: f64,
     /// Largest value.
     pub(crate) high: f64,
-    /// Places of the ticks, and what stands there.
+    /// Values and labels of the ticks.
     pub(crate) ticks: Vec<(f64, String)>,
     /// Name and unit.
     pub(crate) label: String,
 }
 
 impl Axis {
-    /// An axis over a range with about `count` ticks and `free` room beyond the values, as a share of the range. An end at
-    /// zero stays there.
-    pub(crate) fn new(name: &str, unit: Unit, range: Option<(f64, f64)>, count: usize, free: f64) -> Self {
+    /// Axis over a range with about `count` ticks, and a `margin` beyond the values as a fraction of the range. An end at
+    /// zero has no margin.
+    pub(crate) fn new(name: &str, unit: Unit, range: Option<(f64, f64)>, count: usize, margin: f64) -> Self {
         let (low, high) = drawable_range(range);
-        let room = free * (high - low);
-        let low = if low == 0.0 { 0.0 } else { low - room };
-        let high = if high == 0.0 { 0.0 } else { high + room };
-        let step = tick_step((high - low) / count.max(1) as f64);
+        let padding = margin * (high - low);
+        let low = if low == 0.0 { 0.0 } else { low - padding };
+        let high = if high == 0.0 { 0.0 } else { high + padding };
+        let spacing = tick_step((high - low) / count.max(1) as f64);
         let size = low.abs().max(high.abs());
-        // Numbers with a long beginning in common: labels tell the difference to a round number.
-        let base = if size / step > MAX_LABEL_RATIO { (low / step).round() * step } else { 0.0 };
+        // Values with many common leading digits: labels show the difference from a round number.
+        let base = if size / spacing > MAX_LABEL_RATIO { (low / spacing).round() * spacing } else { 0.0 };
         let exponent = unit.exponent((low - base).abs().max((high - base).abs()));
         let scale = 10_f64.powi(exponent);
-        let digits = digits_of(step / scale);
-        let first = (low / step - 1e-6).ceil();
-        let places =
-            (0..).map(|index| (first + f64::from(index)) * step).take_while(|place| *place <= high + 1e-6 * step);
-        let ticks = places.take(100).map(|place| (place, fixed((place - base) / scale, digits))).collect();
+        let decimals = decimals_of(spacing / scale);
+        let first = (low / spacing - 1e-6).ceil();
+        let positions = (0..)
+            .map(|index| (first + f64::from(index)) * spacing)
+            .take_while(|position| *position <= high + 1e-6 * spacing);
+        let ticks =
+            positions.take(100).map(|position| (position, fixed((position - base) / scale, decimals))).collect();
         Self { low, high, ticks, label: label(name, unit, exponent, base) }
     }
 
-    /// Where a value lies, 0 at the low end and 1 at the high one.
+    /// Position of a value on the axis, from 0 at the low end to 1 at the high end.
     pub(crate) fn fraction(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
     }
 }
 
 fn label(name: &str, unit: Unit, exponent: i32, base: f64) -> String {
-    let shown = match unit.label(exponent) {
+    let unit_label = match unit.label(exponent) {
         unit if unit.is_empty() => String::new(),
         unit => format!(" [{unit}]"),
     };
     if base == 0.0 {
-        return format!("{name}{shown}");
+        return format!("{name}{unit_label}");
     }
-    // In the unit without a prefix, with all digits that count.
-    let (plain, sign) = (unit.label(0), if base < 0.0 { '+' } else { '−' });
+    // In the unscaled unit, with all significant digits.
+    let (unscaled_unit, sign) = (unit.label(0), if base < 0.0 { '+' } else { '−' });
     let base = format!("{:.9e}", base.abs());
-    let (digits, power) = base.split_once('e').unwrap_or((&base, "0"));
-    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    let (mantissa, power) = base.split_once('e').unwrap_or((&base, "0"));
+    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
     let power = power_of_ten(power.parse().unwrap_or(0));
-    format!("{name} {sign} {digits} · {power} {plain}{shown}").replace("  ", " ")
+    format!("{name} {sign} {mantissa} · {power} {unscaled_unit}{unit_label}").replace("  ", " ")
 }
 
-/// A range that can be drawn: never without width, and with values where there are none.
+/// Extends a range to a positive width; a default without values.
 fn drawable_range(range: Option<(f64, f64)>) -> (f64, f64) {
     let (low, high) = range.unwrap_or((0.0, 1.0));
     let size = low.abs().max(high.abs());
@@ -120,16 +122,16 @@ fn drawable_range(range: Option<(f64, f64)>) -> (f64, f64) {
     (low - 0.1 * size, high + 0.1 * size)
 }
 
-/// The nearest of 1, 2, 5, 10, .. that is not smaller.
+/// Smallest of 1, 2, 5, 10, .. that is not below `least`.
 fn tick_step(least: f64) -> f64 {
     let power = 10_f64.powi(least.log10().floor() as i32);
-    let step = [1.0, 2.0, 5.0].into_iter().find(|step| step * power >= least * (1.0 - 1e-9));
-    step.unwrap_or(10.0) * power
+    let spacing = [1.0, 2.0, 5.0].into_iter().find(|spacing| spacing * power >= least * (1.0 - 1e-9));
+    spacing.unwrap_or(10.0) * power
 }
 
-/// Digits behind the point that tell multiples of a step of 1, 2 or 5 times a power of ten apart.
-fn digits_of(step: f64) -> usize {
-    (-(step.log10() + 1e-9).floor()).clamp(0.0, 12.0) as usize
+/// Number of decimals that distinguish multiples of a spacing of 1, 2 or 5 times a power of ten.
+fn decimals_of(spacing: f64) -> usize {
+    (-(spacing.log10() + 1e-9).floor()).clamp(0.0, 12.0) as usize
 }
 
 #[cfg(test)]
@@ -172,8 +174,8 @@ mod tests {
             if !range.1.is_finite() || range.1.abs() > 1e300 {
                 continue;
             }
-            for free in [0.0, 0.05] {
-                let axis = Axis::new("x", Unit::One, Some(range), 5, free);
+            for margin in [0.0, 0.05] {
+                let axis = Axis::new("x", Unit::One, Some(range), 5, margin);
                 let mut found = labels(&axis);
                 assert!((2..=12).contains(&found.len()), "{range:?}: {found:?}");
                 assert!(found.iter().all(|label| label.chars().count() < 9), "{range:?}: {found:?}");
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_lies_in_the_middle() {
+    fn a_constant_is_centred() {
         for value in [0.0, 300.0, -1e-9, 1e200] {
             let axis = Axis::new("x", Unit::One, Some((value, value)), 5, 0.0);
             assert!((0.2..0.8).contains(&axis.fraction(value)), "{axis:?}");
@@ -194,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_with_a_long_beginning_in_common_are_told_by_their_difference() {
+    fn values_with_common_leading_digits_are_labelled_by_differences() {
         let axis = Axis::new("heat", Unit::Prefixed("J"), Some((1234567.0, 1234568.0)), 5, 0.0);
         assert_eq!(axis.label, "heat − 1.234567 · 10⁶ J [J]");
         assert_eq!(labels(&axis), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);

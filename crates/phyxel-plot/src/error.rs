@@ -1,69 +1,69 @@
-//! What can go wrong between a run and its plots.
+//! Errors of plotting.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The plots of a run could not be drawn.
+/// Error of plotting a run.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// There is no such folder.
+    /// The folder does not exist.
     #[error("there is no folder \"{folder}\"; name the folder of a run, the one given to -o")]
     NoFolder {
         /// The folder.
         folder: PathBuf,
     },
-    /// The folder holds no run.
+    /// The folder contains no run.
     #[error("\"{folder}\" is not the folder of a run: it has no frames.jsonl; name the folder given to -o")]
     NotARun {
         /// The folder.
         folder: PathBuf,
     },
-    /// A line cannot be understood.
+    /// A line of the frame log is invalid.
     #[error(
         "\"{path}\" line {line} is not the report of a frame: {source}; repair or remove the line, or run the scene again"
     )]
     BadLine {
         /// The file.
         path: PathBuf,
-        /// From 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Reason.
         source: serde_json::Error,
     },
-    /// The report cannot be understood.
+    /// The report is invalid.
     #[error(
         "\"{path}\" is not the report of a run: {source}; remove it to draw without stage times, or run the scene again"
     )]
     BadReport {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         source: serde_json::Error,
     },
     /// A file or folder could not be read or written.
     #[error("cannot {action} \"{path}\": {source}; {}", remedy(action, source))]
     File {
-        /// What was tried: "read", "create", "write".
+        /// Failed operation: "read", "create", "write".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A drawing could not be turned into pixels.
-    #[error("cannot paint \"{path}\": {what}; the .svg of the same name may still be drawn by another program")]
+    /// A plot could not be rasterized.
+    #[error("cannot rasterize \"{path}\": {reason}; the .svg of the same name may still be opened by another program")]
     Rasterize {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
-        what: String,
+        /// Reason.
+        reason: String,
     },
 }
 
 impl PlotError {
-    /// `action` on `path` failed.
+    /// Error of `action` on `path`.
     pub(crate) fn file(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self::File { action, path: path.to_path_buf(), source }
     }

@@ -1,4 +1,4 @@
-//! Which plots there are, and what is on them.
+//! The plots of a run and their curves.
 
 use crate::axis::Unit;
 use crate::figure::{Bars, Content, Curve, Curves, LineStyle, Panel, Plot};
@@ -24,7 +24,7 @@ fn plot(run: &Run, name: &'static str, title: &'static str, panels: Vec<Panel>) 
     Plot { name, title, scene: run.scene.clone(), note: String::new(), content }
 }
 
-/// Frame by frame.
+/// Combines columns frame by frame.
 fn combine<const N: usize>(columns: [&Column; N], with: impl Fn([f64; N]) -> f64) -> Column {
     let length = columns.iter().map(|column| column.len()).min().unwrap_or(0);
     (0..length).map(|frame| with(columns.map(|column| column[frame]))).collect()
@@ -34,11 +34,11 @@ fn is_zero(column: &Column) -> bool {
     column.iter().all(|value| *value == 0.0 || value.is_nan())
 }
 
-/// Heat has a panel of its own: a degree of warmth is more than any motion.
+/// Energy plot. Heat has its own panel: it exceeds mechanical energies by orders of magnitude.
 fn energy(run: &Run) -> Plot {
     let unit = Unit::Prefixed("J");
     let [kinetic, elastic, gravity, heat] = &run.energy;
-    let sum = combine([kinetic, elastic, gravity], |parts| parts.iter().sum());
+    let sum = combine([kinetic, elastic, gravity], |energies| energies.iter().sum());
     let mechanical = panel(
         "energy",
         unit,
@@ -49,9 +49,9 @@ fn energy(run: &Run) -> Plot {
             curve("sum", &sum, LineStyle::Emphasized),
         ],
     );
-    let without_heat = is_zero(heat) && is_zero(&run.heat_in);
+    let has_no_heat = is_zero(heat) && is_zero(&run.heat_in);
     let mut panels = vec![mechanical];
-    if !without_heat {
+    if !has_no_heat {
         let start = heat.iter().copied().find(|value| value.is_finite()).unwrap_or(f64::NAN);
         let expected = run.heat_in.iter().map(|heat_in| start + heat_in).collect();
         panels.push(panel(
@@ -59,21 +59,21 @@ fn energy(run: &Run) -> Plot {
             unit,
             vec![
                 curve("heat", heat, LineStyle::Indexed(0)),
-                curve("heat at the start and what came in", &expected, LineStyle::Indexed(1)),
+                curve("initial heat plus heat input", &expected, LineStyle::Indexed(1)),
             ],
         ));
     }
-    let note = if without_heat && !heat.is_empty() { "heat is 0 J throughout" } else { "" };
+    let note = if has_no_heat && !heat.is_empty() { "heat is 0 J throughout" } else { "" };
     Plot { note: note.to_string(), ..plot(run, "energy", "Energy", panels) }
 }
 
 fn momentum(run: &Run) -> Plot {
     let vector = |quantity, unit, columns: &[Column; 3]| {
         let [x, y, z] = columns;
-        let length = combine([x, y, z], |[x, y, z]| x.hypot(y).hypot(z));
-        let parts =
-            columns.iter().enumerate().map(|(index, part)| curve(NAMES[index], part, LineStyle::Indexed(index)));
-        panel(quantity, unit, parts.chain([curve("magnitude", &length, LineStyle::Emphasized)]).collect())
+        let magnitude = combine([x, y, z], |[x, y, z]| x.hypot(y).hypot(z));
+        let components =
+            columns.iter().enumerate().map(|(index, column)| curve(NAMES[index], column, LineStyle::Indexed(index)));
+        panel(quantity, unit, components.chain([curve("magnitude", &magnitude, LineStyle::Emphasized)]).collect())
     };
     let linear = vector("momentum", Unit::Compound("kg m/s"), &run.momentum);
     let angular = vector("angular momentum", Unit::Compound("kg m²/s"), &run.angular_momentum);
@@ -82,21 +82,21 @@ fn momentum(run: &Run) -> Plot {
 
 fn temperature(run: &Run) -> Plot {
     let unit = Unit::Compound("scene’s scale");
-    let [least, mean, largest] = &run.temperature;
+    let [min, mean, max] = &run.temperature;
     let curves = vec![
-        curve("largest", largest, LineStyle::Indexed(1)),
-        curve("mean by particles", mean, LineStyle::Emphasized),
-        curve("smallest", least, LineStyle::Indexed(0)),
+        curve("maximum", max, LineStyle::Indexed(1)),
+        curve("mean over particles", mean, LineStyle::Emphasized),
+        curve("minimum", min, LineStyle::Indexed(0)),
     ];
     let mut panels = vec![Panel { band: Some((0, 2)), ..panel("temperature", unit, curves) }];
     let bodies = &run.bodies.columns;
     if bodies.len() > 1 {
-        let of_body =
+        let body_curve =
             |(index, (name, column)): (usize, &(String, Column))| curve(name, column, LineStyle::Indexed(index));
-        panels.push(panel("by body", unit, bodies.iter().enumerate().map(of_body).collect()));
+        panels.push(panel("by body", unit, bodies.iter().enumerate().map(body_curve).collect()));
     }
-    let many = format!("more than {MAX_BODY_CURVES} bodies: only their range is drawn");
-    let note = if run.bodies.too_many { many } else { String::new() };
+    let too_many = format!("more than {MAX_BODY_CURVES} bodies: only their range is drawn");
+    let note = if run.bodies.too_many { too_many } else { String::new() };
     Plot { note, ..plot(run, "temperature", "Temperature", panels) }
 }
 
@@ -108,10 +108,10 @@ fn phases(run: &Run) -> Plot {
 }
 
 fn strain(run: &Run) -> Plot {
-    let [largest, median] = &run.strain;
+    let [max, median] = &run.strain;
     let curves = vec![
-        curve("largest of all bodies", largest, LineStyle::Indexed(0)),
-        curve("median of the bodies’ largest", median, LineStyle::Indexed(1)),
+        curve("maximum of all bodies", max, LineStyle::Indexed(0)),
+        curve("median of the maxima of bodies", median, LineStyle::Indexed(1)),
     ];
     plot(run, "strain", "Strain", vec![Panel { from_zero: true, ..panel("strain", Unit::One, curves) }])
 }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_of_energies_and_the_length_of_a_vector_are_right() {
+    fn the_sum_of_energies_and_the_magnitude_of_a_vector_are_correct() {
         let run = Run {
             time: vec![0.0],
             energy: [vec![1.0], vec![2.0], vec![-4.0], vec![9.0]],
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn heat_is_left_out_only_where_the_plot_says_so() {
+    fn heat_is_omitted_only_with_a_note() {
         let zero = vec![0.0; 2];
         let cold = Run { energy: [&zero; 4].map(Clone::clone), heat_in: zero.clone(), ..Run::default() };
         let plot = energy(&cold);

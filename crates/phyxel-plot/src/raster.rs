@@ -1,4 +1,4 @@
-//! Drawings to pixels, and both to files.
+//! Rasterization of SVG, and output of files.
 
 use crate::error::PlotError;
 use resvg::tiny_skia::{Pixmap, Transform};
@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// Size of the PNG, pixels.
 pub(crate) const PIXELS: (u32, u32) = (1600, 1000);
 
-/// Turns drawings into pixels, with a font of its own and none of the system, so that every machine paints the same.
+/// Rasterizer with an embedded font and no system fonts, for equal pixels on all machines.
 pub(crate) struct Rasterizer {
     options: Options<'static>,
 }
 
 impl Rasterizer {
-    /// A painter with its font at hand.
+    /// Loads the font.
     pub(crate) fn new() -> Self {
         let mut options = Options::default();
         let fonts = Arc::make_mut(&mut options.fontdb);
@@ -28,10 +28,10 @@ impl Rasterizer {
         Self { options }
     }
 
-    /// The drawing as the bytes of a PNG file.
+    /// Renders SVG to the bytes of a PNG file.
     pub(crate) fn rasterize(&mut self, svg: &str) -> Result<Vec<u8>, String> {
         let tree = Tree::from_str(svg, &self.options).map_err(|error| error.to_string())?;
-        let mut pixels = Pixmap::new(PIXELS.0, PIXELS.1).ok_or("no memory for the picture")?;
+        let mut pixels = Pixmap::new(PIXELS.0, PIXELS.1).ok_or("not enough memory for the picture")?;
         let size = tree.size();
         let scale = Transform::from_scale(PIXELS.0 as f32 / size.width(), PIXELS.1 as f32 / size.height());
         resvg::render(&tree, scale, &mut pixels.as_mut());
@@ -39,7 +39,7 @@ impl Rasterizer {
     }
 }
 
-/// Writes a file in one move, so that a reader sees the old one or the new one.
+/// Replaces a file atomically: a reader sees the old or the new content.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), PlotError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.partial"));

@@ -1,4 +1,4 @@
-//! The folder of a run to columns of numbers. Reads line by line and keeps only what is drawn.
+//! Reader of a run folder: columns of the plotted quantities. Reads line by line and keeps only these.
 
 use crate::error::PlotError;
 use serde::Deserialize;
@@ -8,45 +8,45 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-/// Most bodies that get a curve of their own.
+/// Largest number of bodies with individual curves.
 pub(crate) const MAX_BODY_CURVES: usize = 8;
 
-/// A value over the frames of a run; NaN where it is not known.
+/// Values over the frames of a run; NaN where unknown.
 pub(crate) type Column = Vec<f64>;
 
-/// What is drawn of a run. All columns have one value per frame.
+/// Plotted quantities of a run. All columns have one value per frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
-    /// Name of the scene, empty if it is not known.
+    /// Name of the scene, empty if unknown.
     pub(crate) scene: String,
-    /// s.
+    /// Time, s.
     pub(crate) time: Column,
-    /// Kinetic, elastic, gravity, heat, J.
+    /// Kinetic, elastic and gravitational energy, and heat, J.
     pub(crate) energy: [Column; 4],
-    /// Heat that came in since the start, J.
+    /// Heat input since the start, J.
     pub(crate) heat_in: Column,
-    /// kg m/s.
+    /// Linear momentum, kg m/s.
     pub(crate) momentum: [Column; 3],
-    /// kg m2/s.
+    /// Angular momentum, kg m2/s.
     pub(crate) angular_momentum: [Column; 3],
-    /// Solid, fluid, gas.
+    /// Number of particles: solid, fluid, gas.
     pub(crate) particles: [Column; 3],
-    /// Smallest, mean and largest over the bodies, in the scene's scale.
+    /// Minimum, mean and maximum over the bodies, in the scene's scale.
     pub(crate) temperature: [Column; 3],
-    /// Largest and median over the bodies.
+    /// Maximum and median over the bodies.
     pub(crate) strain: [Column; 2],
     /// Mean temperature by body.
     pub(crate) bodies: BodyColumns,
-    /// Wall-clock seconds by stage, in the order of the report.
+    /// Wall-clock time by stage, in the order of the report, s.
     pub(crate) stages: Vec<(String, f64)>,
 }
 
-/// Columns by body, as long as there are few of them.
+/// Columns by body, if there are few bodies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BodyColumns {
-    /// Name and column, in the order of their birth; empty if there are more than [`MOST_BODIES`].
+    /// Name and column, in the order in which they were added; empty if there are more than [`MAX_BODY_CURVES`].
     pub(crate) columns: Vec<(String, Column)>,
-    /// Whether there were too many.
+    /// True if there are more.
     pub(crate) too_many: bool,
 }
 
@@ -55,8 +55,8 @@ impl BodyColumns {
         if self.too_many {
             return;
         }
-        let known = self.columns.iter().position(|(known, _)| known == name);
-        let index = known.unwrap_or_else(|| {
+        let position = self.columns.iter().position(|(known_name, _)| known_name == name);
+        let index = position.unwrap_or_else(|| {
             self.columns.push((name.to_string(), Vec::new()));
             self.columns.len() - 1
         });
@@ -68,13 +68,13 @@ impl BodyColumns {
         }
     }
 
-    /// Bodies that are gone have no value to the end.
+    /// Pads the columns of removed bodies with NaN.
     fn pad(&mut self, frames: usize) {
         self.columns.iter_mut().for_each(|(_, column)| column.resize(frames, f64::NAN));
     }
 }
 
-/// A line of `frames.jsonl`, as far as it is drawn. A value that is not there or `null` is no number.
+/// Plotted part of a line of `frames.jsonl`. Missing values and `null` become NaN.
 #[derive(Deserialize)]
 struct FrameLine {
     time: Option<f64>,
@@ -127,7 +127,7 @@ struct Span {
     max: Option<f64>,
 }
 
-/// A number that can be drawn. Beyond these, differences of two values overflow.
+/// Maps missing values and those of which differences may overflow to NaN.
 fn drawable(value: Option<f64>) -> f64 {
     value.filter(|value| value.abs() < 1e300).unwrap_or(f64::NAN)
 }
@@ -157,10 +157,10 @@ impl Run {
     }
 }
 
-/// Smallest, mean and largest. The mean is by number of particles, because a line does not tell the mass of a body.
+/// Minimum, mean and maximum. The mean is weighted by particles, because lines do not have the masses of bodies.
 fn temperature_range(bodies: &[BodyReport]) -> [Option<f64>; 3] {
-    let least = bodies.iter().filter_map(|body| body.temperature.min).reduce(f64::min);
-    let largest = bodies.iter().filter_map(|body| body.temperature.max).reduce(f64::max);
+    let min = bodies.iter().filter_map(|body| body.temperature.min).reduce(f64::min);
+    let max = bodies.iter().filter_map(|body| body.temperature.max).reduce(f64::max);
     let (mut sum, mut count) = (0.0, 0.0);
     for body in bodies {
         let PhaseCounts { solid, fluid, gas } = body.particles;
@@ -169,7 +169,7 @@ fn temperature_range(bodies: &[BodyReport]) -> [Option<f64>; 3] {
             (sum, count) = (sum + mean * particles, count + particles);
         }
     }
-    [least, (count > 0.0).then(|| sum / count), largest]
+    [min, (count > 0.0).then(|| sum / count), max]
 }
 
 fn strain_statistics(bodies: &[BodyReport]) -> [Option<f64>; 2] {
@@ -184,7 +184,7 @@ fn strain_statistics(bodies: &[BodyReport]) -> [Option<f64>; 2] {
     [strains.last().copied(), median]
 }
 
-/// Reads what is drawn of the run in a folder.
+/// Reads the plotted quantities of the run in a folder.
 pub(crate) fn read_run(folder: &Path) -> Result<Run, PlotError> {
     if !folder.is_dir() {
         return Err(PlotError::NoFolder { folder: folder.to_path_buf() });
@@ -211,18 +211,18 @@ fn read_lines(path: &Path, mut reader: impl BufRead, run: &mut Run) -> Result<()
         if length == 0 {
             break;
         }
-        let torn = line.last() != Some(&b'\n');
+        let is_incomplete = line.last() != Some(&b'\n');
         match serde_json::from_slice(&line) {
             Ok(line) => run.add(line),
-            // The run is going on, or was ended from outside.
-            Err(_) if torn => break,
+            // The run is in progress, or was killed.
+            Err(_) if is_incomplete => break,
             Err(source) => return Err(PlotError::BadLine { path: path.to_path_buf(), line: number, source }),
         }
     }
     Ok(())
 }
 
-/// What of `report.json` is drawn.
+/// Plotted part of `report.json`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RunReport {
@@ -230,14 +230,14 @@ struct RunReport {
     stages: StageTimes,
 }
 
-/// Seconds by stage, in the order of the file; a map would sort them by the alphabet.
+/// Times by stage, in the order of the file; a map would sort them.
 #[derive(Default)]
 struct StageTimes(Vec<(String, f64)>);
 
 impl<'de> Deserialize<'de> for StageTimes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
+        struct StageVisitor;
+        impl<'de> Visitor<'de> for StageVisitor {
             type Value = StageTimes;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -252,18 +252,18 @@ impl<'de> Deserialize<'de> for StageTimes {
                 Ok(StageTimes(stages))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(StageVisitor)
     }
 }
 
-/// The report adds the name of the scene and the times of the stages. A run that has just begun has none.
+/// Reads the name of the scene and the times of the stages. A run that has just started has no report.
 fn read_report(path: &Path, run: &mut Run) -> Result<(), PlotError> {
     let bytes = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         read => read.map_err(|source| PlotError::file("read", path, source))?,
     };
-    let wrong = |source| PlotError::BadReport { path: path.to_path_buf(), source };
-    let report: RunReport = serde_json::from_slice(&bytes).map_err(wrong)?;
+    let invalid = |source| PlotError::BadReport { path: path.to_path_buf(), source };
+    let report: RunReport = serde_json::from_slice(&bytes).map_err(invalid)?;
     (run.scene, run.stages) = (report.scene, report.stages.0);
     Ok(())
 }
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_read_and_what_is_null_or_missing_is_no_number() {
+    fn columns_are_read_and_null_or_missing_values_are_nan() {
         let run = read(&(line(0.0, &[("a", 10.0, 0.5)]) + &line(0.5, &[("a", 20.0, 0.1)]))).unwrap();
         assert_eq!(run.time, [0.0, 0.5]);
         assert_eq!(run.energy[0], [2.5, 2.5]);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_come_and_go_have_gaps() {
+    fn added_and_removed_bodies_have_gaps() {
         let text = line(0.0, &[("a", 1.0, 0.1)]) + &line(1.0, &[("b", 2.0, 0.3)]) + &line(2.0, &[]);
         let run = read(&text).unwrap();
         let [a, b] = [0, 1].map(|index| run.bodies.columns[index].1.clone());
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn many_bodies_have_no_columns_of_their_own() {
+    fn many_bodies_have_no_individual_columns() {
         let names: Vec<String> = (0..9).map(|index| format!("body {index}")).collect();
         let bodies: Vec<(&str, f64, f64)> = names.iter().map(|name| (name.as_str(), 1.0, 0.1)).collect();
         assert_eq!(read(&line(0.0, &bodies[..8])).unwrap().bodies.columns.len(), 8);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_strains_lies_in_the_middle() {
+    fn the_median_of_strains_is_that_of_sorted_values() {
         let strains = |values: &[f64]| {
             let bodies: Vec<(&str, f64, f64)> = values.iter().map(|strain| ("a", 0.0, *strain)).collect();
             read(&line(0.0, &bodies)).unwrap().strain.map(|column| column[0])
@@ -336,10 +336,10 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_last_line_is_left_out_and_any_other_is_named() {
+    fn an_incomplete_last_line_is_ignored_and_any_other_is_named() {
         let whole = line(0.0, &[]) + &line(1.0, &[]);
         assert_eq!(read(&(whole.clone() + "{\"time\":2.0,\"tot")).unwrap().time.len(), 2);
-        assert_eq!(read(whole.trim_end()).unwrap().time.len(), 2, "whole, but for the end of the line");
+        assert_eq!(read(whole.trim_end()).unwrap().time.len(), 2, "complete, but for the end of the line");
         let message = read(&(whole + "{\"time\":2.0,\n" + &line(3.0, &[]))).unwrap_err().to_string();
         assert!(message.contains("frames.jsonl\" line 3") && message.contains("repair or remove"), "{message}");
     }
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_cannot_be_drawn_are_no_numbers() {
+    fn values_that_cannot_be_plotted_are_nan() {
         assert!([Some(1e301), Some(-1e305), None].into_iter().all(|value| drawable(value).is_nan()));
         assert_eq!(drawable(Some(1e-310)), 1e-310);
     }

@@ -1,6 +1,6 @@
-//! Text in drawings: what may stand in XML, how wide it will be, and powers of ten.
+//! Text in drawings: XML escapes, estimated widths, and powers of ten.
 
-/// Share of the size of the letters that a letter is wide, for a common sans-serif font.
+/// Width of a letter relative to the font size, for a common sans-serif font.
 fn glyph_width(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' => 0.26,
@@ -11,12 +11,12 @@ fn glyph_width(letter: char) -> f64 {
     }
 }
 
-/// About how wide a text is when its letters are of this size. Fonts differ by a tenth.
+/// Estimated width of a text at a font size, within about a tenth.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(glyph_width).sum::<f64>()
 }
 
-/// A text as it may stand in XML. Control characters, which XML forbids, become spaces.
+/// Escapes a text for XML. Control characters, which XML forbids, become spaces.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -32,11 +32,11 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// A text as the content of an element of SVG. Raised minus signs are in few fonts, so a power with one is drawn with
-/// ordinary letters, smaller and higher.
+/// Converts a text to SVG content. Few fonts have superscript minus signs, so that a negative power is drawn with
+/// ordinary digits, smaller and superscript.
 pub(crate) fn markup(text: &str, size: f64) -> String {
     let Some(start) = text.find('⁻') else { return escape(text) };
-    let plain = |letter: char| match letter {
+    let digit_of = |letter: char| match letter {
         '⁻' => Some('−'),
         '⁰' | '⁴'..='⁹' => char::from_digit(letter as u32 - 0x2070, 10),
         '¹' => Some('1'),
@@ -45,38 +45,38 @@ pub(crate) fn markup(text: &str, size: f64) -> String {
         _ => None,
     };
     let (before, after) = text.split_at(start);
-    let raised: String = after.chars().map_while(plain).collect();
-    let rest: String = after.chars().skip(raised.chars().count()).collect();
+    let superscript: String = after.chars().map_while(digit_of).collect();
+    let rest: String = after.chars().skip(superscript.chars().count()).collect();
     let (small, rise) = (0.68 * size, 0.36 * size);
     format!(
-        "{}<tspan font-size=\"{small:.1}\" dy=\"-{rise:.1}\">{raised}</tspan><tspan dy=\"{rise:.1}\">{}</tspan>",
+        "{}<tspan font-size=\"{small:.1}\" dy=\"-{rise:.1}\">{superscript}</tspan><tspan dy=\"{rise:.1}\">{}</tspan>",
         escape(before),
         escape(&rest)
     )
 }
 
-/// A text of at most `most` letters; what is left out is shown by dots.
-pub(crate) fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+/// Truncates a text to `max` letters, with an ellipsis.
+pub(crate) fn shorten(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
         return text.to_string();
     }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    text.chars().take(max.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Ten to a power, such as 10⁻³.
+/// Formats a power of ten, such as 10⁻³.
 pub(crate) fn power_of_ten(exponent: i32) -> String {
-    let raised = |digit: char| match digit {
+    let superscript = |digit: char| match digit {
         '-' => '⁻',
         '1' => '¹',
         '2' => '²',
         '3' => '³',
-        // The others lie together in Unicode.
+        // The others are contiguous in Unicode.
         digit => char::from_u32(0x2070 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
     };
-    "10".chars().chain(exponent.to_string().chars().map(raised)).collect()
+    "10".chars().chain(exponent.to_string().chars().map(superscript)).collect()
 }
 
-/// A number with so many digits behind the point, with a true minus sign, and never minus zero.
+/// Formats a number with a number of decimals, a typographic minus sign, and no negative zero.
 pub(crate) fn fixed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.strip_prefix('-') {
@@ -91,12 +91,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_cannot_break_the_drawing() {
+    fn texts_are_escaped() {
         assert_eq!(escape("a<b> & \"c\"\u{0}"), "a&lt;b&gt; &amp; &quot;c&quot; ");
     }
 
     #[test]
-    fn negative_powers_need_no_rare_letters() {
+    fn negative_powers_use_ordinary_digits() {
         assert_eq!(markup("a & 10³ b", 10.0), "a &amp; 10³ b");
         let drawn = markup("x [10⁻¹² J]", 10.0);
         assert!(
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_end_in_dots() {
+    fn long_names_end_in_an_ellipsis() {
         assert_eq!(shorten("ääää", 4), "ääää");
         assert_eq!(shorten("äääää", 4), "äää…");
     }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_true_signs() {
+    fn numbers_have_typographic_signs() {
         assert_eq!(fixed(-1.25, 1), "−1.2");
         assert_eq!(fixed(-0.001, 1), "0.0");
         assert_eq!(fixed(3.0, 0), "3");

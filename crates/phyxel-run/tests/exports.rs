@@ -26,7 +26,7 @@ model = 'continuum'
 material = 'soft'
 shape = { kind = 'sphere', radius = 0.2 }
 spacing = 0.08
-directory = { at = [0.0, 0.25, 0.0] }
+place = { at = [0.0, 0.25, 0.0] }
 velocity = [0.0, -1.0, 0.0]
 continuum = { flowing = true }
 skin = { kind = 'surfels' }

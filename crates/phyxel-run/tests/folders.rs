@@ -25,7 +25,7 @@ model = "shape_matching"
 material = "rubber"
 shape = { kind = "box", size = [0.3, 0.3, 0.3] }
 spacing = 0.1
-directory = { at = [0.0, 0.5, 0.0] }
+place = { at = [0.0, 0.5, 0.0] }
 
 [[obstacles]]
 name = "floor"
@@ -262,7 +262,7 @@ fn a_failed_simulation_keeps_everything_up_to_the_last_valid_frame() {
     assert_eq!(report["error"], error.to_string());
     let lines = String::from_utf8(fixture.read("run/frames.jsonl")).unwrap();
     assert_eq!(lines.lines().count() as u64, report["frames"].as_u64().unwrap() + 1);
-    // What failed once fails again, from the same directory.
+    // A resumed run fails again, in the same step.
     let again = fixture.resume("run").unwrap();
     assert_eq!(again.ending, outcome.ending);
     assert_eq!(again.report.state_hash, outcome.report.state_hash);

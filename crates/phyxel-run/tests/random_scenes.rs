@@ -105,7 +105,7 @@ fn scene(seed: u64) -> (String, f32) {
 fn run_scene(seed: u64) -> Result<bool, String> {
     let (text, dt) = scene(seed);
     let failure = |what: String| format!("seed {seed}, dt {dt:e}: {what}\n{text}");
-    let scene = Scene::read(&text, "rng.toml", Path::new(".")).map_err(|error| failure(error.to_string()))?;
+    let scene = Scene::read(&text, "random.toml", Path::new(".")).map_err(|error| failure(error.to_string()))?;
     let options = BuildOptions { max_particles: 20_000, seed: None };
     let mut world = match scene.build(&options) {
         Ok(built) => built.world,

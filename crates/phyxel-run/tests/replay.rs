@@ -15,7 +15,7 @@ model = 'shape_matching'
 material = 'jelly'
 shape = { kind = 'box', size = [0.1, 0.1, 0.1] }
 spacing = 0.05
-directory = { at = [0.0, 0.06, 0.0] }
+place = { at = [0.0, 0.06, 0.0] }
 skin = { kind = 'isosurface' }
 [[obstacles]]
 name = 'floor'

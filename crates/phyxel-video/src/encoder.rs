@@ -152,12 +152,12 @@ mod tests {
         let mut planes = YCbCrPlanes::new(64, 48);
         let rate = RationalRate::from_hertz(30.0).unwrap();
         let mut encoder = H264Encoder::new(&planes, rate, Quality::Standard, 7).unwrap();
-        for number in 0..30_usize {
+        for index in 0..30_usize {
             // Unrelated patterns, with scene cuts inside an interval.
             let picture: Vec<u8> =
-                (0..planes.picture_bytes()).map(|index| ((index * (1 + number / 11 * 40)) % 251) as u8).collect();
+                (0..planes.picture_bytes()).map(|byte| ((byte * (1 + index / 11 * 40)) % 251) as u8).collect();
             planes.convert_rgb(&picture);
-            assert_eq!(encoder.encode(&planes).unwrap().is_idr, number % 7 == 0, "{number}");
+            assert_eq!(encoder.encode(&planes).unwrap().is_idr, index % 7 == 0, "{index}");
         }
         assert_eq!(encoder.parameter_sets().sequence[0] & 31, SEQUENCE_PARAMETER_SET);
         assert_eq!(encoder.parameter_sets().picture[0] & 31, PICTURE_PARAMETER_SET);

@@ -31,14 +31,14 @@ pub enum VideoError {
     },
     /// The bytes of a picture do not match the resolution.
     #[error(
-        "picture {number} of \"{path}\" has {found} bytes instead of {expected}; give width x height x 3 bytes, red, \
+        "picture {index} of \"{path}\" has {found} bytes instead of {expected}; give width x height x 3 bytes, red, \
          green and blue of each pixel"
     )]
     Picture {
         /// The file.
         path: PathBuf,
         /// Index of the picture, from 0.
-        number: u32,
+        index: u32,
         /// Bytes of a picture of this resolution.
         expected: u64,
         /// Bytes of the given picture.
@@ -56,13 +56,13 @@ pub enum VideoError {
     },
     /// The encoder failed.
     #[error(
-        "the H.264 encoder refused picture {number} of \"{path}\": {source}; try another size, or write single pictures"
+        "the H.264 encoder refused picture {index} of \"{path}\": {source}; try another size, or write single pictures"
     )]
     Encoder {
         /// The video.
         path: PathBuf,
         /// Index of the picture, from 0.
-        number: u32,
+        index: u32,
         /// Error of the encoder.
         source: Box<dyn std::error::Error + Send + Sync>,
     },

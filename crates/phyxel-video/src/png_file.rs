@@ -14,7 +14,7 @@ pub fn write_png(path: impl AsRef<Path>, width: u32, height: u32, rgb: &[u8]) ->
     let expected = (u64::from(width) * u64::from(height)).saturating_mul(3);
     if expected == 0 || rgb.len() as u64 != expected {
         let (path, found) = (path.to_path_buf(), rgb.len() as u64);
-        return Err(VideoError::Picture { path, number: 0, expected: expected.max(3), found });
+        return Err(VideoError::Picture { path, index: 0, expected: expected.max(3), found });
     }
     let mut file = AtomicFile::create(path)?;
     let encoded = encode_png(width, height, rgb).map_err(|source| VideoError::file("write", path, source))?;

@@ -77,7 +77,7 @@ pub struct VideoWriter {
 impl fmt::Debug for VideoWriter {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut output = out.debug_struct("VideoWriter");
-        output.field("target", &self.file.target()).field("pictures", &self.pictures()).finish_non_exhaustive()
+        output.field("target", &self.file.target()).field("pictures", &self.picture_count()).finish_non_exhaustive()
     }
 }
 
@@ -95,7 +95,7 @@ impl VideoWriter {
         let planes = YCbCrPlanes::new(width as usize, height as usize);
         let encoder = H264Encoder::new(&planes, rate, quality, idr_interval).map_err(|source| VideoError::Encoder {
             path: to_path(),
-            number: 0,
+            index: 0,
             source: source.into(),
         })?;
         let mut file = AtomicFile::create(path)?;
@@ -113,30 +113,30 @@ impl VideoWriter {
     }
 
     /// Number of pictures written so far.
-    pub fn pictures(&self) -> u32 {
+    pub fn picture_count(&self) -> u32 {
         self.track.sample_count()
     }
 
     /// Appends a picture: red, green and blue of each pixel, row by row from the top.
     pub fn add_picture(&mut self, rgb: &[u8]) -> Result<(), VideoError> {
         self.check_intact()?;
-        let (path, number) = (self.file.target(), self.track.sample_count());
+        let (path, index) = (self.file.target(), self.track.sample_count());
         if rgb.len() != self.planes.picture_bytes() {
             let (expected, found) = (self.planes.picture_bytes() as u64, rgb.len() as u64);
-            return Err(VideoError::Picture { path: path.to_path_buf(), number, expected, found });
+            return Err(VideoError::Picture { path: path.to_path_buf(), index, expected, found });
         }
         // Until the picture is in the file: the encoder cannot undo one.
         self.has_failed = true;
         self.planes.convert_rgb(rgb);
         let encoder_error = |source: openh264::Error| {
             let (path, source) = (path.to_path_buf(), source.into());
-            VideoError::Encoder { path, number, source }
+            VideoError::Encoder { path, index, source }
         };
         let sample = self.encoder.encode(&self.planes).map_err(encoder_error)?;
         self.file.write(sample.bytes)?;
         self.track.sample_sizes.push(sample.bytes.len() as u32);
         if sample.is_idr {
-            self.track.sync_samples.push(number + 1);
+            self.track.sync_samples.push(index + 1);
         }
         self.has_failed = false;
         Ok(())

@@ -106,12 +106,12 @@ fn ffmpeg_decodes_the_original_pictures() {
     let (width, height) = (640, 360);
     write_video(&video, width, height, 30.0, 75);
     // At the start, at an IDR picture, and between two, which a player reaches only by the sample table.
-    for (number, seconds) in [(0, "0"), (60, "2.0"), (74, "2.45")] {
-        write_png(&image, width as u32, height as u32, &test_picture(width, height, number)).unwrap();
+    for (index, seconds) in [(0, "0"), (60, "2.0"), (74, "2.45")] {
+        write_png(&image, width as u32, height as u32, &test_picture(width, height, index)).unwrap();
         let exact = decode_picture(&image, "0");
-        assert_eq!(exact, test_picture(width, height, number), "the PNG is lossless");
+        assert_eq!(exact, test_picture(width, height, index), "the PNG is lossless");
         // The bound of the decoder's test in writer.rs: 36.7 dB.
         let found = psnr(&decode_picture(&video, seconds), &exact);
-        assert!(found > 36.7, "picture {number}: {found:.1} dB");
+        assert!(found > 36.7, "picture {index}: {found:.1} dB");
     }
 }

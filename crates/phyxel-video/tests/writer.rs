@@ -15,7 +15,7 @@ fn write_video(path: &Path, settings: VideoSettings, pictures: usize) {
     for index in 0..pictures {
         video.add_picture(&test_picture(settings.width as usize, settings.height as usize, index)).unwrap();
     }
-    assert_eq!(video.pictures(), pictures as u32);
+    assert_eq!(video.picture_count(), pictures as u32);
     video.finish().unwrap();
 }
 
@@ -178,7 +178,7 @@ fn a_picture_of_another_size_is_refused_and_the_video_continues() {
     let mut video = VideoWriter::create(&path, VideoSettings::new(64, 48, 30.0)).unwrap();
     video.add_picture(&test_picture(64, 48, 0)).unwrap();
     let error = video.add_picture(&test_picture(64, 47, 1)).unwrap_err();
-    assert!(matches!(error, VideoError::Picture { number: 1, expected: 9216, found: 9024, .. }), "{error}");
+    assert!(matches!(error, VideoError::Picture { index: 1, expected: 9216, found: 9024, .. }), "{error}");
     video.add_picture(&test_picture(64, 48, 1)).unwrap();
     video.finish().unwrap();
     assert_eq!(Mp4File::read(&path).samples().len(), 2);

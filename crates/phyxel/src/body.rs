@@ -149,6 +149,27 @@ pub struct NewBody {
 }
 
 impl NewBody {
+    /// Body of the default material at rest at the origin, with a cube of the spacing for each sample.
+    pub fn new(name: impl Into<String>, model: ModelSettings, samples: Vec<Vec3>, spacing: Real) -> Self {
+        Self {
+            name: name.into(),
+            material: Material::default().name,
+            model,
+            volume: samples.len() as f64 * f64::from(spacing).powi(3),
+            samples,
+            start: None,
+            spacing,
+            radius: None,
+            pose: Pose::default(),
+            velocity: Vec3::ZERO,
+            spin: Vec3::ZERO,
+            temperature: 0.0,
+            held: Vec::new(),
+            self_contact: false,
+            skin: Skin::Particles,
+        }
+    }
+
     /// Template of particles that are added later: the mean of its samples, or without samples a site of a
     /// closest packing.
     pub(crate) fn particle_template(&self, material: &Material) -> ParticleTemplate {

@@ -2,35 +2,22 @@
 
 mod common;
 
+use common::determinism::assert_reproducible;
 use common::*;
 use glam::Vec3;
-use phyxel::checkpoint::{decode, encode};
+use phyxel::World;
 use phyxel::material::{Curve, Friction, HeatFromWork, Material, Plasticity, ThermalProperties};
 use phyxel::model::shape_matching::{MatchingMode, ShapeMatchingSettings};
-use phyxel::{World, parallel};
 
 const LINEAR: MatchingMode = MatchingMode::Linear;
 
 const NO_WORK: HeatFromWork = HeatFromWork { plastic: 0.0, friction: 0.0, damping: 0.0 };
 
-fn balance_error(world: &World) -> f64 {
-    world.frame().totals.balance_error.abs()
-}
-
-/// Mechanical energy, J.
-fn energy(world: &World) -> f64 {
-    let energy = world.frame().totals.energy;
-    energy.kinetic + energy.elastic + energy.gravity
-}
-
 /// Oscillating bar, released from a stretched state.
 fn oscillating_bar(material: Material, settings: ShapeMatchingSettings) -> World {
-    let mut new = body("bar", block([8, 3, 3], SPACING), settings);
-    new.start = Some(new.samples.iter().map(|x| *x * Vec3::new(1.05, 0.99, 0.98)).collect());
+    let mut new = body("bar", block([8, 3, 3], SPACING), settings).deformed(|x| x * Vec3::new(1.05, 0.99, 0.98));
     (new.velocity, new.spin) = (Vec3::new(0.05, 0.0, 0.0), Vec3::new(0.0, 0.5, 0.0));
-    let mut world = world_without_gravity(material);
-    world.add_body(new).unwrap();
-    world
+    world_without_gravity(material).with_body(new)
 }
 
 #[test]
@@ -45,10 +32,10 @@ fn a_damped_oscillation_becomes_heat() {
                 ShapeMatchingSettings { keep_volume: false, ..matching_settings(mode, clusters) },
             );
             run_steps(&mut world, 1e-3, 1);
-            let before = energy(&world);
+            let before = mechanical_energy(&world);
             let first = world.frame().totals.heat_in;
             run_steps(&mut world, 1e-3, 3000);
-            let (lost, heat) = (before - energy(&world), world.frame().totals.heat_in - first);
+            let (lost, heat) = (before - mechanical_energy(&world), world.frame().totals.heat_in - first);
             // A step is a tenth of tau at most, so damping removes 2 % of the velocity per step. Its product with the
             // correction of the step is neglected: an error of half of that.
             assert!(lost > 0.1 && (heat / lost - 1.0).abs() < 0.02, "{clusters:?} {mode:?}: lost {lost}, heat {heat}");
@@ -76,9 +63,9 @@ fn plastic_work_becomes_heat() {
             ShapeMatchingSettings { damping_rate: Some(0.0), keep_volume: false, ..matching_settings(mode, clusters) };
         let mut world = oscillating_bar(material, free);
         run_steps(&mut world, 1e-3, 1);
-        let (before, first) = (energy(&world), world.frame().totals.heat_in);
+        let (before, first) = (mechanical_energy(&world), world.frame().totals.heat_in);
         run_steps(&mut world, 1e-3, 2000);
-        let (lost, heat) = (before - energy(&world), world.frame().totals.heat_in - first);
+        let (lost, heat) = (before - mechanical_energy(&world), world.frame().totals.heat_in - first);
         // Plastic flow uses the strain at the start of the step. With a phase angle of 1/20 per step it
         // changes by up to that fraction until the end, with either sign.
         assert!(lost > 0.1 && (heat / lost - 1.0).abs() < 0.05, "{clusters:?} {mode:?}: lost {lost}, heat {heat}");
@@ -93,9 +80,9 @@ fn a_block_that_slides_to_rest_converts_its_kinetic_energy_into_heat() {
         let heat = ThermalProperties { from_work, ..ThermalProperties::default() };
         let mut new = body("block", block([4, 2, 4], SPACING), matching_settings(MatchingMode::Rigid, [1, 1, 1]));
         (new.pose.position, new.velocity) = (Vec3::new(0.0, 0.1, 0.0), Vec3::new(2.0, 0.0, 0.0));
-        let mut world = world(Material { heat, ..default_material() }, DOWN);
-        world.add_obstacle(floor(Friction { r#static: 0.3, kinetic: 0.3 }, 0.0)).unwrap();
-        world.add_body(new).unwrap();
+        let mut world = world(Material { heat, ..default_material() }, DOWN)
+            .with_obstacle(floor(Friction { r#static: 0.3, kinetic: 0.3 }, 0.0))
+            .with_body(new);
         let before = world.frame().totals.energy.kinetic;
         run_steps(&mut world, 1e-3, 1500);
         assert!(mean_velocity(&world, 0).length() < 1e-3);
@@ -119,19 +106,14 @@ fn friction_between_blocks_heats_both_equally() {
     low.held = (0..low.samples.len() as u32).collect();
     let mut high = body("high", block([4, 2, 4], SPACING), matching_settings(MatchingMode::Rigid, [1, 1, 1]));
     (high.pose.position, high.velocity) = (Vec3::new(-0.35, 0.2, 0.0), Vec3::new(1.0, 0.0, 0.0));
-    let mut world = world(Material { heat, ..default_material() }, DOWN);
-    world.add_body(low).unwrap();
-    world.add_body(high).unwrap();
-    let before = energy(&world);
+    let mut world = world(Material { heat, ..default_material() }, DOWN).with_body(low).with_body(high);
+    let before = mechanical_energy(&world);
     run_steps(&mut world, 1e-3, 1500);
-    let (lost, heat) = (before - energy(&world), world.frame().totals.heat_in);
+    let (lost, heat) = (before - mechanical_energy(&world), world.frame().totals.heat_in);
     // Roughness of the layers stops some of the motion by normal impacts, which is not friction.
     assert!(heat > 0.2 * lost && heat < 1.001 * lost, "lost {lost} heat {heat}");
-    let heat_of = |body: usize| {
-        let range = world.bodies()[body].range();
-        range.map(|i| f64::from(world.particles().mass[i]) * world.particles().enthalpy[i]).sum::<f64>()
-    };
-    assert!((heat_of(0) / heat_of(1) - 1.0).abs() < 1e-6, "equal materials: {} and {}", heat_of(0), heat_of(1));
+    let [low, high] = [0, 1].map(|body| heat_of(&world, body));
+    assert!((low / high - 1.0).abs() < 1e-6, "equal materials: {low} and {high}");
     assert!(balance_error(&world) < 1e-9);
 }
 
@@ -147,8 +129,8 @@ fn hot_bars() -> World {
         softened: 0.1,
         ..ThermalProperties::default()
     };
-    let mut world = world(Material { young_modulus: Curve::constant(2.0e5), heat, ..default_material() }, DOWN);
-    world.add_obstacle(floor(Friction::default(), 0.2)).unwrap();
+    let mut world = world(Material { young_modulus: Curve::constant(2.0e5), heat, ..default_material() }, DOWN)
+        .with_obstacle(floor(Friction::default(), 0.2));
     for (i, temperature) in [20.0, 58.0, 70.0].into_iter().enumerate() {
         let mut new = body(&format!("bar-{i}"), block([8, 3, 3], SPACING), matching_settings(LINEAR, [3, 1, 1]));
         (new.temperature, new.velocity) = (temperature, Vec3::new(1.0, 0.0, 0.3));
@@ -160,20 +142,9 @@ fn hot_bars() -> World {
 
 #[test]
 fn hot_matter_gives_the_same_bits_on_any_number_of_threads_and_after_a_checkpoint() {
-    let hash = |threads: usize, resumes: bool| {
-        parallel::with_threads(Some(threads), || {
-            let mut world = hot_bars();
-            for frame in 0..30 {
-                world.advance_frame().unwrap();
-                if resumes && frame % 4 == 1 {
-                    world = decode(&encode(&world)).unwrap();
-                }
-            }
-            assert!(world.frame().totals.heat_in > 1.0 && balance_error(&world) < 1e-9);
-            world.state_hash()
-        })
-    };
-    let one = hash(1, false);
-    assert_eq!(one, hash(4, false));
-    assert_eq!(one, hash(2, true));
+    let advance = |world: &mut World, _| _ = world.advance_frame().unwrap();
+    assert_reproducible(hot_bars, (30, 4), advance, |world| {
+        assert!(world.frame().totals.heat_in > 1.0 && balance_error(world) < 1e-9);
+        world.state_hash()
+    });
 }

@@ -15,10 +15,6 @@ fn melting_material() -> ThermalProperties {
     ThermalProperties { softening: Some(40.0), melting: Some(60.0), latent: 1.0e4, ..ThermalProperties::default() }
 }
 
-fn balance_error(world: &World) -> f64 {
-    world.frame().totals.balance_error.abs()
-}
-
 /// Temperatures of all particles.
 fn temperatures(world: &World) -> Vec<f32> {
     world.frame().particles.temperature

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use glam::{DVec3, Mat3, Quat, Vec3};
+use glam::{Mat3, Quat, Vec3};
 use phyxel::World;
 use phyxel::body::Pose;
 use phyxel::commands::{Command, Region};
@@ -17,17 +17,9 @@ const MODES: [MatchingMode; 3] = [MatchingMode::Rigid, MatchingMode::Linear, Mat
 /// World with one body whose particles are displaced at random by up to `noise`, m.
 fn perturbed(settings: ShapeMatchingSettings, counts: [u32; 3], noise: f32, seed: u64, material: Material) -> World {
     let mut random = Lcg(seed);
-    let mut new = body("body", block(counts, SPACING), settings);
-    new.start = Some(new.samples.iter().map(|&x| x + random.next_vector(noise)).collect());
+    let mut new = body("body", block(counts, SPACING), settings).deformed(|x| x + random.next_vector(noise));
     (new.velocity, new.spin) = (Vec3::new(0.3, -0.2, 0.1), random.next_vector(3.0));
-    let mut world = world_without_gravity(material);
-    world.add_body(new).unwrap();
-    world
-}
-
-fn momenta(world: &World) -> (DVec3, DVec3) {
-    let totals = world.frame().totals;
-    (DVec3::from_array(totals.momentum), DVec3::from_array(totals.angular_momentum))
+    world_without_gravity(material).with_body(new)
 }
 
 #[test]
@@ -111,10 +103,8 @@ fn an_oscillation_has_its_period_at_any_step() {
             damping_rate: Some(0.0),
             ..matching_settings(MODES[1], [1, 1, 1])
         };
-        let mut new = body("bar", block([6, 3, 3], SPACING), settings);
-        new.start = Some(new.samples.iter().map(|x| *x * Vec3::new(1.02, 1.0, 1.0)).collect());
-        let mut world = world_without_gravity(default_material());
-        world.add_body(new).unwrap();
+        let new = body("bar", block([6, 3, 3], SPACING), settings).deformed(|x| x * Vec3::new(1.02, 1.0, 1.0));
+        let mut world = world_without_gravity(default_material()).with_body(new);
         let length = |world: &World| world.particles().position[5].x - world.particles().position[0].x - 0.5;
         let (mut crossings, mut last, mut steps) = (Vec::new(), length(&world), 0);
         while crossings.len() < 9 {
@@ -158,10 +148,10 @@ fn any_disorder_at_any_step_stays_finite_and_the_shape_returns() {
         for mode in MODES {
             for clusters in [[1, 1, 1], [2, 2, 2]] {
                 for dt in [1e-5, 1e-3, 0.03, 1.0] {
-                    let mut new = body("body", block([5, 4, 3], SPACING), matching_settings(mode, clusters));
-                    new.start = Some(new.samples.iter().map(|&x| disorder(x)).collect());
-                    let mut world = world_without_gravity(Material { damping: 0.5, ..default_material() });
-                    world.add_body(new).unwrap();
+                    let new = body("body", block([5, 4, 3], SPACING), matching_settings(mode, clusters))
+                        .deformed(|x| disorder(x));
+                    let mut world =
+                        world_without_gravity(Material { damping: 0.5, ..default_material() }).with_body(new);
                     // Time constants are around 5 ms: 400 of them, or 400 steps.
                     let steps = if dt < 1e-4 { 4000 } else { 400 };
                     run_steps(&mut world, dt, steps);
@@ -200,8 +190,7 @@ fn flat_lines_and_single_points_fall_and_come_back_into_shape() {
             let mut new = body(name, samples.clone(), matching_settings(mode, clusters));
             let mut random = Lcg(3);
             new.start = Some(samples.iter().map(|&x| x + random.next_vector(0.02)).collect());
-            let mut world = world(Material { damping: 0.3, ..default_material() }, DOWN);
-            world.add_body(new).unwrap();
+            let mut world = world(Material { damping: 0.3, ..default_material() }, DOWN).with_body(new);
             run_steps(&mut world, 0.004, 250);
             // Free fall of one second in 250 steps of the symplectic scheme: g t (t + dt)/2.
             let start: Vec3 = samples.iter().sum::<Vec3>() / samples.len() as f32;
@@ -220,12 +209,11 @@ fn flat_lines_and_single_points_fall_and_come_back_into_shape() {
 fn a_plastic_body_keeps_a_dent_and_an_elastic_one_does_not() {
     let law = Plasticity { yield_strain: 0.05.into(), creep: 50.0, max: 0.6 };
     let stretch = |plasticity: Option<Plasticity>| {
-        let mut new = body("bar", block([6, 3, 3], SPACING), matching_settings(MODES[1], [2, 1, 1]));
-        new.start = Some(new.samples.iter().map(|x| *x * Vec3::new(1.4, 0.85, 0.85)).collect());
+        let new = body("bar", block([6, 3, 3], SPACING), matching_settings(MODES[1], [2, 1, 1]))
+            .deformed(|x| x * Vec3::new(1.4, 0.85, 0.85));
         let material =
             Material { plasticity, damping: 0.5, young_modulus: Curve::constant(1.0e5), ..default_material() };
-        let mut world = world_without_gravity(material);
-        world.add_body(new).unwrap();
+        let mut world = world_without_gravity(material).with_body(new);
         run_steps(&mut world, 0.002, 2000);
         let report = &world.frame().bodies[0].report;
         (report.bounds[1][0] - report.bounds[0][0], report.strain_max)
@@ -242,9 +230,8 @@ fn a_plastic_body_keeps_a_dent_and_an_elastic_one_does_not() {
 fn a_held_end_stays_and_the_body_hangs_from_it() {
     let samples = block([2, 10, 2], SPACING);
     let mut new = body("rope", samples.clone(), matching_settings(MODES[2], [1, 3, 1]));
-    new.held = (0..samples.len() as u32).filter(|&i| samples[i as usize].y > 0.4).collect();
-    let mut world = world(Material { damping: 0.5, ..default_material() }, DOWN);
-    world.add_body(new).unwrap();
+    new.held = select(&samples, |x| x.y > 0.4);
+    let mut world = world(Material { damping: 0.5, ..default_material() }, DOWN).with_body(new);
     run_steps(&mut world, 0.004, 1000);
     let p = world.particles();
     for i in 0..p.len() {
@@ -268,8 +255,7 @@ fn a_skin_follows_an_affine_motion_exactly() {
             let mut new = body("body", samples, matching_settings(mode, clusters));
             new.skin = Skin::Mesh(mesh.clone());
             new.start = Some(new.samples.iter().map(|&x| map * x + shift).collect());
-            let mut world = world_without_gravity(default_material());
-            world.add_body(new).unwrap();
+            let world = world_without_gravity(default_material()).with_body(new);
             let frame = world.frame();
             let skin = frame.bodies[0].skin.as_ref().unwrap();
             for (moved, rest) in skin.positions.iter().zip(&corners) {
@@ -287,8 +273,7 @@ fn a_skin_follows_a_bend_of_a_quadratic_body() {
     let mut new = body("body", block([7, 5, 5], 0.1), matching_settings(MODES[2], [1, 1, 1]));
     new.skin = Skin::Mesh(mesh.clone());
     new.start = Some(new.samples.iter().map(|&x| bend(x)).collect());
-    let mut world = world_without_gravity(default_material());
-    world.add_body(new).unwrap();
+    let world = world_without_gravity(default_material()).with_body(new);
     let frame = world.frame();
     for (moved, rest) in frame.bodies[0].skin.as_ref().unwrap().positions.iter().zip(&mesh.positions) {
         assert!((*moved - bend(*rest)).length() < 2e-6, "{moved} {}", bend(*rest));
@@ -305,8 +290,7 @@ fn a_cluster_of_many_thousand_points_moves_like_its_small_copy() {
         new.start = Some(new.samples.iter().map(|x| Vec3::new(x.x * 1.2, x.y + 0.5 * x.x * x.x, x.z)).collect());
         (new.pose, new.spin) =
             (Pose { position: Vec3::Y, rotation: Quat::from_rotation_x(0.4) }, Vec3::new(1.0, 2.0, 3.0));
-        let mut world = world(default_material(), DOWN);
-        world.add_body(new).unwrap();
+        let mut world = world(default_material(), DOWN).with_body(new);
         let before = momenta(&world);
         run_steps(&mut world, 0.002, 50);
         let after = momenta(&world);
@@ -324,10 +308,8 @@ fn clusters_may_be_given_one_per_tetrahedron() {
     let tetrahedra = vec![vec![0, 1, 2, 4], vec![3, 1, 2, 7], vec![5, 1, 4, 7], vec![6, 2, 4, 7], vec![1, 2, 4, 7]];
     let settings =
         ShapeMatchingSettings { clusters: Clusters::Groups(tetrahedra), ..matching_settings(MODES[1], [1, 1, 1]) };
-    let mut new = body("cube", samples, settings);
-    new.start = Some(new.samples.iter().map(|x| *x * Vec3::new(1.5, 0.8, 1.0)).collect());
-    let mut world = world_without_gravity(Material { damping: 0.5, ..default_material() });
-    world.add_body(new).unwrap();
+    let new = body("cube", samples, settings).deformed(|x| x * Vec3::new(1.5, 0.8, 1.0));
+    let mut world = world_without_gravity(Material { damping: 0.5, ..default_material() }).with_body(new);
     assert_eq!(world.models().shape_matching.cluster_count(), 5);
     run_steps(&mut world, 0.004, 500);
     assert!(max_strain(&world, 0) < 1e-3);

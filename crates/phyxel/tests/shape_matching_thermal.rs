@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use glam::Vec3;
 use phyxel::World;
-use phyxel::commands::{Command, Setting, Target};
+use phyxel::commands::{Setting, Target};
 use phyxel::material::{Curve, Friction, HeatFromWork, Material, Plasticity, ThermalProperties};
 use phyxel::model::shape_matching::{MatchingMode, ShapeMatchingSettings};
 
@@ -26,32 +26,12 @@ const SOFTENING: ThermalProperties = ThermalProperties {
 
 const NO_WORK: HeatFromWork = HeatFromWork { plastic: 0.0, friction: 0.0, damping: 0.0 };
 
-fn set_body(world: &mut World, name: &str, setting: Setting) {
-    world.apply(Command::Set { target: Target::Body(name.into()), setting }).unwrap();
-}
-
-fn set_gravity(world: &mut World, gravity: Vec3) {
-    world.apply(Command::Set { target: Target::World, setting: Setting::Gravity(gravity) }).unwrap();
-}
-
-fn balance_error(world: &World) -> f64 {
-    world.frame().totals.balance_error.abs()
-}
-
-/// Mechanical energy, J.
-fn energy(world: &World) -> f64 {
-    let energy = world.frame().totals.energy;
-    energy.kinetic + energy.elastic + energy.gravity
-}
-
 /// Cantilever under its own weight.
 fn cantilever(material: Material, temperature: f32) -> World {
     let mut new = body("bar", block([8, 3, 2], SPACING), matching_settings(LINEAR, [3, 1, 1]));
     new.held = (0..new.samples.len() as u32).filter(|&i| i % 8 < 2).collect();
     new.temperature = temperature;
-    let mut world = world(material, DOWN);
-    world.add_body(new).unwrap();
-    world
+    world(material, DOWN).with_body(new)
 }
 
 /// Deflection of the free end, m.
@@ -68,7 +48,7 @@ fn a_heated_bar_sags_for_good_and_a_cold_one_springs_back() {
         run_steps(&mut world, 5e-4, 16_000);
         let loaded = deflection(&world);
         set_body(&mut world, "bar", Setting::Temperature(20.0));
-        set_gravity(&mut world, Vec3::ZERO);
+        set(&mut world, Target::World, Setting::Gravity(Vec3::ZERO));
         run_steps(&mut world, 5e-4, 16_000);
         assert!(balance_error(&world) < 1e-9);
         (loaded, deflection(&world))
@@ -85,11 +65,10 @@ fn a_yield_strain_over_temperature_counts() {
     let plasticity = Some(Plasticity { yield_strain, creep: 5.0, max: 0.5 });
     let material = Material { plasticity, young_modulus: Curve::constant(2.0e4), damping: 0.5, ..default_material() };
     let elongations = [20.0, 70.0].map(|temperature| {
-        let mut new = body("bar", block([6, 3, 3], SPACING), matching_settings(LINEAR, [1, 1, 1]));
-        new.start = Some(new.samples.iter().map(|x| *x * Vec3::new(1.03, 1.0, 1.0)).collect());
+        let mut new = body("bar", block([6, 3, 3], SPACING), matching_settings(LINEAR, [1, 1, 1]))
+            .deformed(|x| x * Vec3::new(1.03, 1.0, 1.0));
         new.temperature = temperature;
-        let mut world = world_without_gravity(material.clone());
-        world.add_body(new).unwrap();
+        let mut world = world_without_gravity(material.clone()).with_body(new);
         run_steps(&mut world, 0.004, 1000);
         world.particles().position[5].x - world.particles().position[0].x - 0.5
     });
@@ -109,13 +88,11 @@ fn molten_bodies_stay_finite_lie_on_the_floor_and_come_to_rest() {
             let soft = ShapeMatchingSettings { keep_volume, ..matching_settings(mode, [2, 2, 2]) };
             let mut new = body("lump", block([4, 4, 4], SPACING), soft);
             (new.temperature, new.pose.position) = (100.0, Vec3::new(0.0, 0.3, 0.0));
-            let mut world = world(material, DOWN);
-            world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
-            world.add_body(new).unwrap();
-            let mut before = energy(&world);
+            let mut world = world(material, DOWN).with_obstacle(floor(Friction::default(), 0.0)).with_body(new);
+            let mut before = mechanical_energy(&world);
             for _ in 0..8 {
                 run_frames(&mut world, 30);
-                let now = energy(&world);
+                let now = mechanical_energy(&world);
                 // Plastic flow dissipates energy; the bound on plastic strain returns a little of it.
                 let is_checked = mode != LINEAR || !keep_volume;
                 assert!(!is_checked || now < 1.01 * before, "{mode:?} {young_modulus}: {before} -> {now}");
@@ -147,8 +124,7 @@ fn a_free_bar_grows_by_its_expansion_without_strain() {
             let material = Material { damping: 0.5, heat, ..default_material() };
             let mut new = body("bar", block(counts, SPACING), matching_settings(mode, clusters));
             new.temperature = 20.0;
-            let mut world = world_without_gravity(material);
-            world.add_body(new).unwrap();
+            let mut world = world_without_gravity(material).with_body(new);
             run_steps(&mut world, 0.004, 10);
             let (centre, length) = (mean_position(&world, 0), 0.9);
             // 90 kg with a rounding error of position of 6e-8 m in a step of 4 ms.

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::determinism::{assert_reproducible, resumed};
 use common::*;
 use glam::{Quat, Vec3};
 use phyxel::body::Pose;
@@ -10,7 +11,7 @@ use phyxel::commands::{Command, Drag, Region, Setting, Target};
 use phyxel::material::{Friction, Material, Plasticity};
 use phyxel::model::shape_matching::{MatchingMode, ShapeMatchingSettings};
 use phyxel::obstacle::{Geometry, Obstacle};
-use phyxel::{CheckpointError, StepError, World, WorldError, parallel};
+use phyxel::{CheckpointError, StepError, World, WorldError};
 
 /// Bodies of all deformation modes that fall on each other and on a floor, with scheduled commands.
 fn busy_world() -> World {
@@ -18,8 +19,7 @@ fn busy_world() -> World {
         plasticity: Some(Plasticity { yield_strain: 0.05.into(), creep: 5.0, max: 0.4 }),
         ..default_material()
     };
-    let mut world = world(material, DOWN);
-    world.add_obstacle(floor(Friction::default(), 0.2)).unwrap();
+    let mut world = world(material, DOWN).with_obstacle(floor(Friction::default(), 0.2));
     for i in 0..12 {
         let mode = [MatchingMode::Rigid, MatchingMode::Linear, MatchingMode::Quadratic][i % 3];
         let counts = [3 + i as u32 % 3, 4, 3];
@@ -40,29 +40,23 @@ fn busy_world() -> World {
 
 #[test]
 fn one_two_and_eight_threads_give_the_same_bits() {
-    let hash = |threads: usize| {
-        parallel::with_threads(Some(threads), || {
-            let mut world = busy_world();
-            run_frames(&mut world, 30);
-            (world.state_hash(), format!("{:?}", world.frame().totals))
-        })
-    };
-    let one = hash(1);
-    assert_eq!(one, hash(2));
-    assert_eq!(one, hash(8));
+    let advance = |world: &mut World, _| run_frames(world, 1);
+    assert_reproducible(busy_world, (30, 4), advance, |world| {
+        (world.state_hash(), format!("{:?}", world.frame().totals))
+    });
 }
 
 #[test]
 fn a_world_that_was_written_and_read_goes_on_with_the_same_bits() {
     let mut uninterrupted = busy_world();
-    let mut resumed = busy_world();
+    let mut interrupted = busy_world();
     for frame in 0..30 {
         uninterrupted.advance_frame().unwrap();
-        resumed.advance_frame().unwrap();
+        interrupted.advance_frame().unwrap();
         if frame % 4 == 1 {
-            resumed = decode(&encode(&resumed)).unwrap();
+            interrupted = resumed(&interrupted);
         }
-        assert_eq!(uninterrupted.state_hash(), resumed.state_hash(), "frame {frame}");
+        assert_eq!(uninterrupted.state_hash(), interrupted.state_hash(), "frame {frame}");
     }
 }
 
@@ -87,8 +81,7 @@ fn damaged_and_foreign_checkpoints_are_refused() {
 }
 
 fn one_body() -> World {
-    let mut world = world(default_material(), DOWN);
-    world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
+    let mut world = world(default_material(), DOWN).with_obstacle(floor(Friction::default(), 0.0));
     let mut new = body("cube", block([4, 4, 4], SPACING), matching_settings(MatchingMode::Linear, [2, 1, 1]));
     new.pose.position = Vec3::Y;
     world.add_body(new).unwrap();
@@ -201,9 +194,7 @@ fn bodies_are_added_and_removed_without_disturbing_others() {
     other.pose.position = Vec3::new(3.0, 1.0, 0.0);
     world.command(Command::Add(Box::new(other)));
     world.schedule(0.5, Command::Remove { body: "cube".into() });
-    for _ in 0..60 {
-        world.advance_frame().unwrap();
-    }
+    run_frames(&mut world, 60);
     assert!(world.particles().is_consistent());
     assert_eq!(world.particles().len(), 27);
     assert_eq!(world.frame().bodies.len(), 1);

@@ -8,7 +8,7 @@ use phyxel_scene::{Built, Scene};
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Reads and builds a scene, and tells what it is.
+/// Reads and builds a scene, and prints its size.
 pub(crate) fn check(scene: &str, args: &CheckArgs) -> Result<ExitCode, Failure> {
     let scene = Scene::load(scene, &args.scene.settings)?;
     let built = scene.build(&args.scene.build_options()).map_err(|error| Failure::new(BAD_INPUT, error))?;

@@ -9,7 +9,7 @@ pub(crate) mod scenes;
 
 use crate::output;
 
-/// Tells the warnings of a scene.
+/// Prints the warnings of a scene.
 fn print_warnings(warnings: &[String]) {
     for warning in warnings {
         output::print_error(&format!("warning: {warning}"));

@@ -6,10 +6,10 @@ use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Draws the curves of a run.
+/// Plots the curves of a run.
 pub(crate) fn plot(run: &Path, folder: Option<&Path>, json: bool) -> Result<ExitCode, Failure> {
-    let usual = run.join("plots");
-    let folder = folder.unwrap_or(&usual);
+    let default_folder = run.join("plots");
+    let folder = folder.unwrap_or(&default_folder);
     let files = phyxel_plot::draw(run, folder).map_err(|error| Failure::new(BAD_INPUT, error))?;
     if json {
         output::print(&format!("{:#}", json!({ "files": files })));

@@ -1,4 +1,4 @@
-//! `phyxel render` and `phyxel export`: looking at a finished run again.
+//! `phyxel render` and `phyxel export`: replays of a finished run.
 
 use crate::args::{RenderArgs, ReplayArgs};
 use crate::failure::{Failure, INTERRUPTED};
@@ -10,16 +10,16 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Size of pictures when nobody says, pixels.
+/// Default size of pictures, pixels.
 pub(crate) const DEFAULT_SIZE: (u32, u32) = (1280, 720);
 
-/// Makes pictures or a video of a run.
+/// Renders pictures or a video of a run.
 pub(crate) fn render(run: &Path, args: &RenderArgs) -> Result<ExitCode, Failure> {
     let replay = Replay::open(run, args.replay.max_particles)?;
     let video = args.video.clone().or_else(|| (!args.pictures).then(|| run.join(VIDEO_FILE)));
     let folder = args.pictures.then(|| run.join(PICTURE_FOLDER));
     let sink = PictureSink::new(PictureOptions {
-        settings: args.look.render_settings(&replay.scene, DEFAULT_SIZE),
+        settings: args.picture.render_settings(&replay.scene, DEFAULT_SIZE),
         folder: folder.clone(),
         video: video.clone(),
         frame_rate: replay.scene.frame_rate,
@@ -28,11 +28,11 @@ pub(crate) fn render(run: &Path, args: &RenderArgs) -> Result<ExitCode, Failure>
     play(replay, vec![Box::new(sink)], &args.replay, video.into_iter().chain(folder).collect())
 }
 
-/// Makes files for other programs of a run.
-pub(crate) fn export(run: &Path, kinds: &[ExportFormat], args: &ReplayArgs) -> Result<ExitCode, Failure> {
+/// Exports a run to files for other programs.
+pub(crate) fn export(run: &Path, formats: &[ExportFormat], args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let replay = Replay::open(run, args.max_particles)?;
-    let sinks = replay.export_sinks(kinds)?;
-    play(replay, sinks, args, kinds.iter().map(|kind| run.join(kind.name())).collect())
+    let sinks = replay.export_sinks(formats)?;
+    play(replay, sinks, args, formats.iter().map(|format| run.join(format.name())).collect())
 }
 
 fn play(
@@ -44,15 +44,15 @@ fn play(
     let silent = args.quiet || args.json;
     let (first, last) = args.frames.unwrap_or((0, None));
     let options = ReplayOptions { first, last, threads: args.threads, stop: interrupt::stop_flag(silent) };
-    let done = replay.play(sinks, &options, progress::observer(silent).as_mut())?;
+    let is_complete = replay.play(sinks, &options, progress::observer(silent).as_mut())?;
     if args.json {
-        output::print(&format!("{:#}", json!({ "files": files, "complete": done })));
+        output::print(&format!("{:#}", json!({ "files": files, "complete": is_complete })));
     } else if !args.quiet {
         files.iter().for_each(|file| output::print(&file.display().to_string()));
     }
-    if done {
+    if is_complete {
         return Ok(ExitCode::SUCCESS);
     }
-    let message = "interrupted: the files end with the last frame that was done";
+    let message = "interrupted: the files end with the last complete frame";
     Err(Failure::new(INTERRUPTED, anyhow::Error::msg(message)))
 }

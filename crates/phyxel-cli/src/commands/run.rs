@@ -16,13 +16,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// The scene of `phyxel demo`.
+/// Scene of `phyxel demo`.
 pub(crate) const DEMO: &str = "goop-to-glop";
 
-/// Size of the demo's video, pixels: it is done within two minutes on two cores.
+/// Size of the video of the demo, pixels: rendered within two minutes on two cores.
 const DEMO_SIZE: (u32, u32) = (768, 432);
 
-/// Simulates the demo and makes a video of it.
+/// Simulates the demo and renders a video of it.
 pub(crate) fn demo(args: &RunArgs) -> Result<ExitCode, Failure> {
     run_with(DEMO, args, DEMO_SIZE, args.video.is_none())
 }
@@ -41,16 +41,16 @@ fn run_with(scene_name: &str, args: &RunArgs, size: (u32, u32), is_default_video
     let folder = run.folder().to_path_buf();
     let video = if is_default_video { Some(folder.join(VIDEO_FILE)) } else { args.video.clone() };
     let pictures = PictureOptions {
-        settings: args.look.render_settings(&scene, size),
+        settings: args.picture.render_settings(&scene, size),
         folder: args.pictures.then(|| folder.join(PICTURE_FOLDER)),
         video,
         frame_rate: scene.frame_rate,
     };
-    // A video cannot be gone on with: that of a resumed run is made at its end, from the start.
+    // A video cannot be appended to: that of a resumed run is rendered at its end, from the start.
     let is_resumed = args.resume;
-    let during = PictureOptions { video: pictures.video.clone().filter(|_| !is_resumed), ..pictures.clone() };
-    if during.video.is_some() || during.folder.is_some() {
-        run.add_sink(Box::new(PictureSink::new(during).map_err(RunError::Prepare)?));
+    let concurrent = PictureOptions { video: pictures.video.clone().filter(|_| !is_resumed), ..pictures.clone() };
+    if concurrent.video.is_some() || concurrent.folder.is_some() {
+        run.add_sink(Box::new(PictureSink::new(concurrent).map_err(RunError::Prepare)?));
     }
     if !args.json {
         print_warnings(run.warnings());
@@ -63,7 +63,7 @@ fn run_with(scene_name: &str, args: &RunArgs, size: (u32, u32), is_default_video
     if let (true, true, Some(video)) = (is_resumed, is_done, &pictures.video) {
         let sink = PictureSink::new(PictureOptions { folder: None, ..pictures.clone() }).map_err(RunError::Prepare)?;
         if !silent {
-            output::print_error(&format!("making {} from the start", video.display()));
+            output::print_error(&format!("rendering {} from the start", video.display()));
         }
         let options = ReplayOptions { threads: args.threads, stop, ..ReplayOptions::default() };
         let replay = Replay::open(&folder, args.scene.max_particles)?;
@@ -74,17 +74,17 @@ fn run_with(scene_name: &str, args: &RunArgs, size: (u32, u32), is_default_video
 }
 
 fn options(scene: &Scene, scene_name: &str, args: &RunArgs) -> RunOptions {
-    let claim = match (args.resume, args.force) {
+    let overwrite = match (args.resume, args.force) {
         (true, _) => OverwritePolicy::Resume,
         (false, true) => OverwritePolicy::Replace,
         (false, false) => OverwritePolicy::Refuse,
     };
-    let folder = args.folder.clone().unwrap_or_else(|| default_folder(Path::new("runs"), &scene.name, claim));
+    let folder = args.folder.clone().unwrap_or_else(|| default_folder(Path::new("runs"), &scene.name, overwrite));
     let mut exports = args.export.clone();
     exports.dedup();
     RunOptions {
         folder,
-        overwrite: claim,
+        overwrite,
         exports,
         extra_report: args.report.clone(),
         frames: args.frames,
@@ -117,12 +117,12 @@ fn exit_code(outcome: Outcome, args: &RunArgs) -> Result<ExitCode, Failure> {
         Ending::Failed(error) => Err(Failure::new(FAILED, anyhow::anyhow!("{error}\n{kept}"))),
         Ending::Interrupted => {
             let message =
-                format!("interrupted: {kept}; the same command with --resume -o \"{}\" goes on", folder.display());
+                format!("interrupted: {kept}; the same command with --resume -o \"{}\" resumes", folder.display());
             Err(Failure::new(INTERRUPTED, anyhow::Error::msg(message)))
         }
         Ending::Done | Ending::AlreadyDone => {
-            let disappointed = args.expect && outcome.report.failed_expectations().next().is_some();
-            Ok(ExitCode::from(if disappointed { EXPECTATION_FAILED } else { 0 }))
+            let has_failed = args.expect && outcome.report.failed_expectations().next().is_some();
+            Ok(ExitCode::from(if has_failed { EXPECTATION_FAILED } else { 0 }))
         }
     }
 }

@@ -16,9 +16,12 @@ pub(crate) fn show(name: Option<&str>, json: bool) -> Result<ExitCode, Failure> 
 }
 
 fn print(name: &str) -> Result<(), Failure> {
-    let known = || builtin::names().collect::<Vec<_>>().join(", ");
+    let known_names = || builtin::names().collect::<Vec<_>>().join(", ");
     let text = builtin::text(name).ok_or_else(|| {
-        Failure::new(BAD_INPUT, anyhow::anyhow!("there is no built-in scene named \"{name}\"; known: {}", known()))
+        Failure::new(
+            BAD_INPUT,
+            anyhow::anyhow!("there is no built-in scene named \"{name}\"; known: {}", known_names()),
+        )
     })?;
     output::print(text.trim_end());
     Ok(())

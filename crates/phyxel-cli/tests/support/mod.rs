@@ -1,5 +1,5 @@
-//! Calling the program and looking at what it says and leaves behind.
-// Each test file uses its own part of this.
+//! Calls of the program, with its output and files.
+// Each test file uses only some of these functions.
 #![allow(dead_code)]
 
 use serde_json::Value;
@@ -37,30 +37,30 @@ pub fn a_builtin_scene() -> &'static str {
     phyxel_scene::builtin::names().next().unwrap()
 }
 
-/// A folder to call the program in.
-pub struct Desk {
+/// Folder in which the program is called.
+pub struct TestFolder {
     folder: TempDir,
 }
 
-/// What a call said.
+/// Exit code and output of a call.
 #[derive(Debug)]
-pub struct Said {
+pub struct CallResult {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
-impl Desk {
-    /// An empty folder.
+impl TestFolder {
+    /// Creates an empty folder.
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A folder with this scene as `scene.toml`.
+    /// Creates a folder with a scene as `scene.toml`.
     pub fn with_scene(text: &str) -> Self {
-        let desk = Self::new();
-        desk.write("scene.toml", text);
-        desk
+        let folder = Self::new();
+        folder.write("scene.toml", text);
+        folder
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -79,18 +79,18 @@ impl Desk {
         serde_json::from_slice(&self.read(name)).unwrap()
     }
 
-    /// The program with arguments separated by spaces, to be called in this folder.
+    /// Command of the program with arguments separated by spaces, in this folder.
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_phyxel"));
         command.args(arguments.split_whitespace()).current_dir(self.folder.path()).stdin(Stdio::null());
         command
     }
 
-    pub fn call(&self, arguments: &str) -> Said {
-        Said::from(self.command(arguments).output().unwrap())
+    pub fn call(&self, arguments: &str) -> CallResult {
+        CallResult::from(self.command(arguments).output().unwrap())
     }
 
-    /// Names of everything in the folder, sorted.
+    /// Names of all files and folders in the folder, sorted.
     pub fn content(&self) -> Vec<String> {
         names(self.folder.path())
     }
@@ -103,7 +103,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-impl From<Output> for Said {
+impl From<Output> for CallResult {
     fn from(output: Output) -> Self {
         Self {
             code: output.status.code(),
@@ -113,10 +113,10 @@ impl From<Output> for Said {
     }
 }
 
-impl Said {
-    /// Requires an exit code and words on the error stream.
+impl CallResult {
+    /// Asserts the exit code, and words on the error stream.
     #[track_caller]
-    pub fn must(&self, code: i32, words: &[&str]) {
+    pub fn expect(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");
         for word in words {
             assert!(self.err.contains(word), "no {word:?} in {self:?}");

@@ -67,14 +67,17 @@ impl CollisionMeshes<'_> {
         )
     }
 
+    #[inline]
     fn tet(&self, element: usize) -> [Vec3; 4] {
         self.elements[element].map(|node| self.positions[node as usize])
     }
 
+    #[inline]
     fn aabb<const N: usize>(&self, nodes: [u32; N]) -> Aabb {
         Aabb::from_points(nodes.map(|node| self.positions[node as usize]))
     }
 
+    #[inline]
     fn position(&self, node: u32) -> DVec3 {
         self.positions[node as usize].as_dvec3()
     }

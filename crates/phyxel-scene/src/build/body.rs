@@ -164,16 +164,9 @@ fn model_settings(model: &ModelDescription, bounds: Option<Aabb>) -> ModelSettin
     match model {
         ModelDescription::Continuum(settings) => ModelSettings::Continuum((**settings).clone()),
         ModelDescription::Crystal(settings) => ModelSettings::Crystal((**settings).clone()),
-        ModelDescription::ShapeMatching { mode, beta, clusters, overlap, tau, damping_rate, keep_volume } => {
-            ModelSettings::ShapeMatching(ShapeMatchingSettings {
-                mode: *mode,
-                beta: *beta,
-                clusters: cluster_counts(*clusters, bounds),
-                overlap: *overlap,
-                tau: *tau,
-                damping_rate: *damping_rate,
-                keep_volume: *keep_volume,
-            })
+        ModelDescription::ShapeMatching { clusters, settings } => {
+            let clusters = cluster_counts(*clusters, bounds);
+            ModelSettings::ShapeMatching(ShapeMatchingSettings { clusters, ..(**settings).clone() })
         }
         ModelDescription::MassSpring { settings, .. } => ModelSettings::MassSpring((**settings).clone()),
         ModelDescription::Tetra { settings, .. } => ModelSettings::Tetra((**settings).clone()),

@@ -6,20 +6,7 @@ use phyxel::heating::Heating;
 
 /// Makes a heating.
 pub(super) fn make(description: &HeatingDescription, context: &EventContext, warnings: &mut Vec<String>) -> Heating {
-    let owner = || format!("heating \"{}\"", description.name);
+    let owner = || format!("heating \"{}\"", description.heating.name);
     let region = region_of(context, &description.body, description.region.as_ref(), owner, warnings);
-    Heating {
-        name: description.name.clone(),
-        bodies: context.names_of_copies(&description.body),
-        region,
-        facing: description.facing,
-        from: description.from,
-        until: description.until,
-        active: description.active,
-        temperature: description.temperature,
-        flux: description.flux,
-        exchange: description.exchange,
-        radiation: description.radiation,
-        power: description.power,
-    }
+    Heating { bodies: context.names_of_copies(&description.body), region, ..description.heating.clone() }
 }

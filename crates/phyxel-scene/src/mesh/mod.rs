@@ -96,7 +96,7 @@ impl TriangleMesh {
 }
 
 #[cfg(test)]
-mod scans;
+pub(crate) mod scans;
 
 #[cfg(test)]
 pub(crate) mod fixtures {

@@ -8,7 +8,7 @@ use glam::Vec3;
 use std::{error::Error, path::Path, sync::Arc, time::Instant};
 
 #[allow(clippy::print_stderr)]
-fn scan(name: &str) -> Result<Option<TriangleMesh>, Box<dyn Error>> {
+pub(crate) fn scan(name: &str) -> Result<Option<TriangleMesh>, Box<dyn Error>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models").join(name);
     if !path.exists() {
         eprintln!("skipped: {name} is not here");

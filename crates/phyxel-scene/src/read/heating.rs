@@ -6,7 +6,7 @@ use super::read_name;
 use super::shape::{Files, read_shape};
 use super::target::{SceneNames, read_target_body};
 use crate::scene::HeatingDescription;
-use phyxel::heating::{Exchange, Radiation};
+use phyxel::heating::{Exchange, Heating, Radiation};
 use phyxel::world::Settings;
 
 pub(super) const FLUX: Quantity = Quantity::any("W/m2");
@@ -33,10 +33,8 @@ pub(super) fn read_heating(
     let power = reader.number("power", POWER);
     check_conditions(&mut reader);
     reader.finish();
-    Some(HeatingDescription {
-        name: name?,
-        body: body?,
-        region: region?,
+    let (name, body) = (name?, body?);
+    let heating = Heating {
         facing,
         from,
         until,
@@ -46,7 +44,9 @@ pub(super) fn read_heating(
         exchange: exchange.flatten(),
         radiation: radiation.flatten(),
         power: power.unwrap_or(0.0),
-    })
+        ..Heating::new(name, &body)
+    };
+    Some(HeatingDescription { heating, body, region: region? })
 }
 
 /// Reads the time interval in which something is active, s.
@@ -90,8 +90,9 @@ pub(super) fn read_radiation(field: &Field, zero: Option<f32>) -> Option<Option<
         let zero = zero.unwrap_or(Settings::default().absolute_zero);
         if let Some(ambient) = ambient.filter(|ambient| *ambient < zero) {
             field.reject(format!(
-            "has ambient = {ambient} below absolute zero, {zero} in the scene's scale; change it or \"absolute_zero\""
-        ));
+                "has ambient = {ambient} below absolute zero, {zero} in the scene's scale; change it or \
+                 \"absolute_zero\""
+            ));
         }
         Some(Radiation { emissivity: emissivity?, ambient: ambient? })
     })

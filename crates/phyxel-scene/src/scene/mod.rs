@@ -82,7 +82,7 @@ impl Scene {
     pub fn temperature_range(&self) -> Option<[f32; 2]> {
         let bodies = self.bodies.iter().map(|body| body.temperature);
         let obstacles = self.obstacles.iter().filter_map(|obstacle| obstacle.temperature);
-        let heatings = self.heatings.iter().flat_map(|heating| {
+        let heatings = self.heatings.iter().flat_map(|HeatingDescription { heating, .. }| {
             let ambient = heating.exchange.map(|exchange| exchange.ambient);
             [heating.temperature, ambient].into_iter().flatten()
         });

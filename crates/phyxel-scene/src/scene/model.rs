@@ -1,7 +1,7 @@
 //! Models of bodies and their settings as a scene file describes them.
 
 use crate::import::tetra::TetraImport;
-use phyxel::model::shape_matching::MatchingMode;
+use phyxel::model::shape_matching::ShapeMatchingSettings;
 use phyxel::model::{ContinuumSettings, CrystalSettings, MassSpringSettings, ModelKind, TetraSettings};
 use phyxel::store::Phase;
 use std::sync::Arc;
@@ -15,20 +15,10 @@ pub enum ModelDescription {
     Crystal(Box<CrystalSettings>),
     /// Shape matching.
     ShapeMatching {
-        /// Modes of deformation of the goal shape.
-        mode: MatchingMode,
-        /// Fraction of the deformation that the goal shape follows, 0 to 1.
-        beta: f32,
         /// Clusters of particles that are matched together.
         clusters: ClusterPlan,
-        /// Overlap of neighbouring clusters, as a fraction of their size, 0 to 1.
-        overlap: f32,
-        /// Time constant of the relaxation towards the goal, s; `None` follows the material.
-        tau: Option<f32>,
-        /// Damping rate of non-rigid motion, 1/s; `None` follows the material.
-        damping_rate: Option<f32>,
-        /// True if the linear part of the goal preserves the volume.
-        keep_volume: bool,
+        /// All other settings; the clusters are counted when the shape is filled.
+        settings: Box<ShapeMatchingSettings>,
     },
     /// Mass-spring lattice that melts into molecules.
     MassSpring {
@@ -69,4 +59,10 @@ pub enum ClusterPlan {
     Longest(u32),
     /// Cubes of about this edge, m.
     Size(f32),
+}
+
+impl Default for ClusterPlan {
+    fn default() -> Self {
+        Self::Counts([1; 3])
+    }
 }

@@ -1,7 +1,7 @@
 //! Tetrahedral meshes, by isosurface stuffing of shapes or from the files of other meshers.
 //!
-//! [`fill`] stuffs any shape, [`crate::import::tetra`] reads files. Both return a sound [`TetraMesh`] (every element has
-//! a positive volume) and its [`TetraQuality`]. Geometry only: nothing here knows of materials or bodies.
+//! [`fill`] stuffs any shape, [`crate::import::tetra`] reads files. Both return a sound [`TetraMesh`] (every element
+//! has a positive volume) and its [`TetraQuality`]. Geometry only: nothing here knows of materials or bodies.
 
 mod defects;
 mod error;

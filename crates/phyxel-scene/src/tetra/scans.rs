@@ -1,20 +1,14 @@
 //! Tests on scans that are not part of the repository; skipped where they are absent.
 
 use super::{TetraFill, fill};
-use crate::import::mesh::read;
-use crate::mesh::MeshSolid;
+use crate::mesh::{MeshSolid, scans::scan};
 use crate::shape::Shape;
-use std::{error::Error, path::Path, sync::Arc};
+use std::{error::Error, sync::Arc};
 
 /// Fills a scan with about fifty thousand tetrahedra and checks their quality.
-#[allow(clippy::print_stderr)]
 fn fill_scan(name: &str) -> Result<Option<TetraFill>, Box<dyn Error>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models").join(name);
-    if !path.exists() {
-        eprintln!("skipped: {name} is not here");
-        return Ok(None);
-    }
-    let shape = Shape::Mesh(Arc::new(MeshSolid::new(read(&path)?)?));
+    let Some(mesh) = scan(name)? else { return Ok(None) };
+    let shape = Shape::Mesh(Arc::new(MeshSolid::new(mesh)?));
     let volume = shape.volume();
     let filling = fill(&shape, libm::cbrt(volume * 12.0 / 50_000.0) as f32)?;
     let quality = filling.quality;

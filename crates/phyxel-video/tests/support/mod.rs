@@ -5,9 +5,9 @@
 pub mod mp4;
 pub mod sequence;
 
-/// Picture like those of a renderer: a shaded sphere before a gradient, moving with `number`.
-pub fn test_picture(width: usize, height: usize, number: usize) -> Vec<u8> {
-    let centre = (width as f32 * (0.3 + 0.01 * number as f32), height as f32 * 0.5);
+/// Picture like those of a renderer: a shaded sphere before a gradient, moving with `index`.
+pub fn test_picture(width: usize, height: usize, index: usize) -> Vec<u8> {
+    let centre = (width as f32 * (0.3 + 0.01 * index as f32), height as f32 * 0.5);
     let radius = height as f32 * 0.3;
     let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x as f32, y as f32)));
     let shade = |(x, y): (f32, f32)| {

@@ -1,14 +1,15 @@
 //! Thermal boundary conditions of a step: Dirichlet nodes, Robin terms and radiators, from heatings.
 
-use super::ConductionGraph;
+use super::ConductionBlock;
 use super::network::RobinTerm;
 use super::radiation::{Radiator, radiation_coefficient};
 use crate::Real;
+use crate::body::Body;
 use crate::heating::Heating;
 use crate::step::StepContext;
 use crate::world::World;
 use glam::Vec3;
-use std::sync::Arc;
+use std::ops::Range;
 
 /// Cosine of the largest angle, 60 degrees, between a face normal and the direction of a heating.
 const MIN_FACING_COSINE: Real = 0.5;
@@ -41,25 +42,32 @@ pub(super) struct BoundaryConditions {
     pub radiators: Vec<Radiator>,
 }
 
-/// Finds the particles and faces of all heatings.
-pub(super) fn find_targets(world: &World, graphs: &[Arc<ConductionGraph>]) -> Vec<HeatingTarget> {
-    if world.heatings.is_empty() {
-        return Vec::new();
-    }
-    let faces: Vec<&Face> = graphs.iter().flat_map(|graph| &graph.faces).collect();
-    world.heatings.iter().map(|heating| find_target(world, heating, &faces)).collect()
+/// Bodies of a heating.
+fn heated_bodies<'a>(world: &'a World, heating: &'a Heating) -> impl Iterator<Item = &'a Body> {
+    world.bodies.iter().filter(|body| !body.removed && heating.bodies.contains(&body.name))
 }
 
-fn find_target(world: &World, heating: &Heating, faces: &[&Face]) -> HeatingTarget {
+/// Returns true if any of some ranges of particles has particles of a body of a heating.
+pub(super) fn heats_any(world: &World, heating: &Heating, ranges: &[Range<usize>]) -> bool {
+    let overlaps = |body: Range<usize>| ranges.iter().any(|range| range.start < body.end && body.start < range.end);
+    heated_bodies(world, heating).any(|body| overlaps(body.range()))
+}
+
+/// Finds the particles and faces of a heating.
+pub(super) fn find_target(world: &World, heating: &Heating, blocks: &[ConductionBlock]) -> HeatingTarget {
     let mut is_heated = vec![false; world.particles.len()];
-    for body in world.bodies.iter().filter(|body| !body.removed && heating.bodies.contains(&body.name)) {
+    for body in heated_bodies(world, heating) {
         let heated = heating.region.particles(body.range(), &world.particles);
         heated.into_iter().for_each(|i| is_heated[i] = true);
     }
     let particles = (0..is_heated.len() as u32).filter(|&i| is_heated[i as usize]).collect();
     let is_facing = |face: &Face| heating.facing.is_none_or(|direction| face.normal.dot(direction) > MIN_FACING_COSINE);
-    let faces = faces.iter().filter(|face| is_heated[face.particle as usize] && is_facing(face)).map(|face| **face);
-    HeatingTarget { particles, faces: faces.collect() }
+    let faces_of = |block: &ConductionBlock| {
+        let first = block.first as u32;
+        let faces = block.graph.faces.iter().map(move |face| Face { particle: first + face.particle, ..*face });
+        faces.filter(|face| is_heated[face.particle as usize] && is_facing(face)).collect::<Vec<Face>>()
+    };
+    HeatingTarget { particles, faces: blocks.iter().flat_map(faces_of).collect() }
 }
 
 impl BoundaryConditions {

@@ -10,6 +10,7 @@ mod boundary;
 mod contact;
 mod dissipation;
 mod enthalpy_curve;
+mod fixed_links;
 mod implicit;
 mod network;
 mod radiation;
@@ -29,58 +30,95 @@ use crate::model::{BodyModel, View};
 use crate::parallel;
 use crate::step::StepContext;
 use crate::world::World;
-use boundary::{BoundaryConditions, HeatingTarget, find_targets};
+use boundary::{BoundaryConditions, HeatingTarget, find_target, heats_any};
 use contact::contact_links;
+use fixed_links::FixedLinks;
 use implicit::step_implicitly;
-use network::{FixedLinks, GRAIN, Network, RobinTerm};
+use network::{GRAIN, Network, RobinTerm};
+use std::ops::Range;
 use std::sync::Arc;
 use thermal_nodes::ThermalNodes;
 
 /// Fraction of the explicit stability limit up to which a step is explicit.
 const EXPLICIT_FRACTION: f64 = 0.25;
 
-/// Conduction graph of a model: conductances between its particles, and the faces that they expose.
+/// Conduction graph of a body, or of bodies that conduct together: conductances between particles, and the faces
+/// that these expose. Particles count from the first of the block.
 ///
 /// A model builds a new graph when its conduction changes and never mutates an old one, so that caches compare
 /// addresses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConductionGraph {
-    /// Conductances between particles of one body.
+    /// Number of particles of the block.
+    pub count: usize,
+    /// Conductances between particles.
     pub links: Vec<Link>,
     /// Exposed faces, one for each particle and direction. The model decides which of its particles have
     /// faces; those that are not solid have none by default.
     pub faces: Vec<Face>,
 }
 
-/// Part of the thermal network that is kept until a model or a heating changes.
+/// Conduction graph with its place in the particle store.
+#[derive(Clone, Debug)]
+pub(crate) struct ConductionBlock {
+    /// First particle.
+    pub first: usize,
+    pub graph: Arc<ConductionGraph>,
+}
+
+impl ConductionBlock {
+    /// Particles of the block.
+    pub fn range(&self) -> Range<usize> {
+        self.first..self.first + self.graph.count
+    }
+}
+
+/// Part of the thermal network that is kept from step to step: a change of a graph, a body or a heating concerns only
+/// what it touches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NetworkCache {
-    graphs: Vec<Arc<ConductionGraph>>,
     fixed_links: FixedLinks,
-    /// Largest sum of conductances of a particle over its heat capacity, 1/s.
-    max_rate: f64,
+    /// Sum of the conductances of each particle over its heat capacity, 1/s.
+    rates: Vec<f64>,
     targets: Vec<HeatingTarget>,
 }
 
 impl NetworkCache {
-    fn new(world: &World, graphs: Vec<Arc<ConductionGraph>>) -> Self {
-        let links = graphs.iter().flat_map(|graph| &graph.links);
-        let fixed_links = FixedLinks::new(world.particles.len(), links);
+    /// Follows the conduction graphs of the models and the heatings.
+    fn update(&mut self, world: &World, blocks: Vec<ConductionBlock>) {
+        let count = world.particles.len();
+        let has_new_heatings = self.targets.len() != world.heatings.len();
+        if self.fixed_links.are_current(count, &blocks) && !has_new_heatings {
+            return;
+        }
+        let changed = self.fixed_links.update(count, blocks.clone());
         let nodes = ThermalNodes::new(world);
-        let rates = parallel::map_ranges(fixed_links.len(), GRAIN, |range| {
-            range.map(|i| fixed_links.conductance_sum(i) / nodes.heat_capacity(i)).fold(0.0, f64::max)
-        });
-        let max_rate = rates.into_iter().fold(0.0, f64::max);
-        let targets = find_targets(world, &graphs);
-        Self { graphs, fixed_links, max_rate, targets }
+        self.rates.resize(count, 0.0);
+        for range in &changed {
+            let (links, start) = (&self.fixed_links, range.start);
+            parallel::for_each_chunk(&mut self.rates[range.clone()], GRAIN, |first, rates| {
+                for (i, rate) in (start + first..).zip(rates) {
+                    *rate = links.conductance_sum(i) / nodes.heat_capacity(i);
+                }
+            });
+        }
+        self.targets.resize(world.heatings.len(), HeatingTarget::default());
+        for (heating, target) in world.heatings.iter().zip(&mut self.targets) {
+            if has_new_heatings || heats_any(world, heating, &changed) {
+                *target = find_target(world, heating, &blocks);
+            }
+        }
     }
 
-    fn is_current(&self, world: &World, graphs: &[Arc<ConductionGraph>]) -> bool {
-        self.fixed_links.len() == world.particles.len()
-            && self.targets.len() == world.heatings.len()
-            && self.graphs.len() == graphs.len()
-            && self.graphs.iter().zip(graphs).all(|(mine, theirs)| Arc::ptr_eq(mine, theirs))
+    /// Largest sum of conductances of a particle over its heat capacity, 1/s.
+    fn max_rate(&self) -> f64 {
+        let rates = parallel::map_ranges(self.rates.len(), GRAIN, |range| self.rates[range].iter().fold(0.0, max));
+        rates.iter().fold(0.0, max)
     }
+}
+
+fn max(a: f64, b: &f64) -> f64 {
+    a.max(*b)
 }
 
 /// Advances enthalpies by a step. Returns true if any changed; leaves the world as it was on error.
@@ -126,10 +164,10 @@ fn check_temperatures(world: &World, enthalpy: &[f64], context: &StepContext) ->
 fn prepare_network(world: &mut World) {
     let World { models, bodies, materials, particles, .. } = world;
     models.each_mut().for_each(|model| model.update_conduction(&View { bodies, materials, particles }));
-    let graphs: Vec<Arc<ConductionGraph>> = models.each().filter_map(BodyModel::conduction).cloned().collect();
-    if !world.scratch.heat_network.is_current(world, &graphs) {
-        world.scratch.heat_network = NetworkCache::new(world, graphs);
-    }
+    let blocks: Vec<ConductionBlock> = models.each().flat_map(BodyModel::conduction).collect();
+    let mut cache = std::mem::take(&mut world.scratch.heat_network);
+    cache.update(world, blocks);
+    world.scratch.heat_network = cache;
 }
 
 /// Enthalpies of all nodes after a step, J/kg, and the heat that entered through boundary conditions, J.
@@ -180,7 +218,7 @@ fn step_heat(
     let dt = f64::from(context.dt);
     let sums = network.contact_conductance_sums();
     let contact_rate = sums.iter().map(|&(i, sum)| sum / nodes.heat_capacity(i)).fold(0.0, f64::max);
-    let mut step = if dt * cache.max_rate.max(contact_rate) < EXPLICIT_FRACTION {
+    let mut step = if dt * cache.max_rate().max(contact_rate) < EXPLICIT_FRACTION {
         advance_enthalpy(&nodes, &network, &t, dt)
     } else {
         step_implicitly(&nodes, &mut network, &boundary, t, dt)

@@ -5,8 +5,8 @@
 //! fixed until a model changes them and are assembled once; contact links and boundary conditions change in
 //! every step and concern few nodes.
 
+use super::fixed_links::FixedLinks;
 use crate::Real;
-use crate::numerics::Csr;
 use crate::numerics::pcg::{PcgSystem, iterate_pcg};
 use crate::parallel;
 use std::ops::Range;
@@ -35,43 +35,6 @@ pub(crate) const GRAIN: usize = 4096;
 const TOLERANCE: f64 = 1e-9;
 /// Largest number of iterations of conjugate gradients.
 const MAX_ITERATIONS: u32 = 500;
-
-/// Links inside bodies in compressed rows.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FixedLinks {
-    /// Links of each particle: the other particle and the conductance, W/K.
-    links: Csr<(u32, Real)>,
-    /// Sum of conductances of each particle, W/K.
-    sums: Vec<f64>,
-}
-
-impl FixedLinks {
-    pub fn new<'a>(count: usize, links: impl Iterator<Item = &'a Link> + Clone) -> Self {
-        let both_ways = |&Link { nodes: [a, b], conductance }: &Link| [(a, (b, conductance)), (b, (a, conductance))];
-        let links = Csr::new(count, || links.clone().flat_map(both_ways));
-        let sums = parallel::map(count, GRAIN, |i| links.row(i).iter().map(|(_, g)| f64::from(*g)).sum());
-        Self { links, sums }
-    }
-
-    /// Number of particles.
-    pub fn len(&self) -> usize {
-        self.sums.len()
-    }
-
-    /// Sum of conductances of a node, W/K.
-    pub fn conductance_sum(&self, node: usize) -> f64 {
-        self.sums.get(node).copied().unwrap_or(0.0)
-    }
-
-    /// Graph Laplacian `sum_j g_ij (x_j - x_i)` of a range of nodes.
-    fn laplacian(&self, range: Range<usize>, x: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        let particles = range.start.min(self.len())..range.end.min(self.len());
-        for ((out, links), x_i) in out.iter_mut().zip(self.links.rows(particles.clone())).zip(&x[particles]) {
-            *out = links.iter().map(|&(other, g)| f64::from(g) * (x[other as usize] - x_i)).sum();
-        }
-    }
-}
 
 /// Thermal network of a step.
 #[derive(Clone, Debug)]
@@ -251,10 +214,20 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::heat::{ConductionBlock, ConductionGraph};
+    use std::sync::Arc;
 
     /// Links of a row of particles.
     fn row(count: u32, conductance: Real) -> Vec<Link> {
         (0..count - 1).map(|i| Link { nodes: [i, i + 1], conductance }).collect()
+    }
+
+    /// Links of one block.
+    fn fixed(count: usize, links: &[Link]) -> FixedLinks {
+        let graph = ConductionGraph { count, links: links.to_vec(), faces: Vec::new() };
+        let mut fixed = FixedLinks::default();
+        fixed.update(count, vec![ConductionBlock { first: 0, graph: Arc::new(graph) }]);
+        fixed
     }
 
     fn solve(network: &Network, previous: &[f64], capacity: &[f64], dt: f64) -> Vec<f64> {
@@ -265,7 +238,7 @@ mod tests {
     fn a_step_of_any_length_conserves_energy_and_tends_to_the_mean() {
         // Half of the links are fixed, half are contact links; the result must not depend on it.
         let links = row(50, 3.0);
-        let fixed = FixedLinks::new(50, links[..25].iter());
+        let fixed = fixed(50, &links[..25]);
         let network = Network::new(&fixed, 50, &links[25..]);
         let previous: Vec<f64> = (0..50).map(|i| f64::from(i % 7)).collect();
         let capacity = vec![2.0; 50];
@@ -291,7 +264,7 @@ mod tests {
     #[test]
     fn the_steady_profile_between_two_fixed_temperatures_is_linear() {
         let links = row(20, 1.0);
-        let fixed = FixedLinks::new(20, links.iter());
+        let fixed = fixed(20, &links);
         let mut network = Network::new(&fixed, 20, &[]);
         network.set_robin_terms(vec![
             RobinTerm { node: 19, conductance: 2.0, source: 100.0 },
@@ -308,7 +281,7 @@ mod tests {
     #[test]
     fn a_melting_node_keeps_its_temperature() {
         let links = row(3, 1.0);
-        let fixed = FixedLinks::new(3, links.iter());
+        let fixed = fixed(3, &links);
         let network = Network::new(&fixed, 3, &[]);
         let end = solve(&network, &[10.0, 0.0, 10.0], &[1.0, f64::INFINITY, 1.0], 100.0);
         assert_eq!(end[1], 0.0);

@@ -48,10 +48,7 @@ pub(crate) fn rest_conduction(
         groups: SharedGroups::new(range.len(), body.particles.start, groups),
     };
     let mut graph = sample.cubic_lattice(body.spacing).unwrap_or_else(|| sample.irregular(body.spacing));
-    let start = body.particles.start;
-    graph.links.iter_mut().for_each(|link| link.nodes = link.nodes.map(|i| i + start));
     graph.links.retain(|link| link.conductance > 0.0);
-    graph.faces.iter_mut().for_each(|face| face.particle += start);
     graph
 }
 
@@ -85,7 +82,8 @@ impl RestSample<'_> {
         let free_faces = |(particle, is_covered): (u32, [bool; 6])| {
             (0..6).filter(move |&side| !is_covered[side]).map(move |side| self.side_face(particle, side, area, edge))
         };
-        Some(ConductionGraph { links, faces: (0..).zip(is_covered).flat_map(free_faces).collect() })
+        let count = self.rest.len();
+        Some(ConductionGraph { count, links, faces: (0..).zip(is_covered).flat_map(free_faces).collect() })
     }
 
     /// Face of the cube around a particle.
@@ -124,7 +122,7 @@ impl RestSample<'_> {
         let weight_of = |i: u32| weight(if regular.is_some() { interior } else { sums[i as usize] });
         let link = |&[a, b]: &[u32; 2]| Link { nodes: [a, b], conductance: 0.5 * min * (weight_of(a) + weight_of(b)) };
         let faces = self.irregular_faces(&pairs, weight(interior), scaling);
-        ConductionGraph { links: pairs.iter().map(link).collect(), faces }
+        ConductionGraph { count: self.rest.len(), links: pairs.iter().map(link).collect(), faces }
     }
 
     /// Exposed faces of an irregular sample.

@@ -5,7 +5,6 @@ use crate::material::{HeatFromWork, Material, ThermalProperties};
 use crate::model::ModelSettings;
 use crate::model::shape_matching::ShapeMatchingSettings;
 use crate::obstacle::{Geometry, Obstacle};
-use crate::skin::Skin;
 use crate::step::{StageTimes, step};
 use crate::{Real, Settings, World};
 use glam::Vec3;
@@ -53,25 +52,10 @@ fn add_samples(
     corner: Vec3,
     t: Real,
 ) {
-    world
-        .add_body(NewBody {
-            name: name.into(),
-            material: material.into(),
-            model: ModelSettings::ShapeMatching(ShapeMatchingSettings::default()),
-            volume: samples.len() as f64 * f64::from(spacing).powi(3),
-            samples,
-            start: None,
-            spacing,
-            radius: None,
-            pose: Pose { position: corner, ..Pose::default() },
-            velocity: Vec3::ZERO,
-            spin: Vec3::ZERO,
-            temperature: t,
-            held: vec![],
-            self_contact: false,
-            skin: Skin::Particles,
-        })
-        .unwrap();
+    let model = ModelSettings::ShapeMatching(ShapeMatchingSettings::default());
+    let pose = Pose { position: corner, ..Pose::default() };
+    let body = NewBody::new(name, model, samples, spacing);
+    world.add_body(NewBody { material: material.into(), pose, temperature: t, ..body }).unwrap();
 }
 
 fn advance(world: &mut World, dt: Real, steps: u32) {

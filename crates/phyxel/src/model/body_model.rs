@@ -6,13 +6,12 @@ use crate::body::{Body, BodyId};
 use crate::commands::Setting;
 use crate::contact::{ContactContext, MeshContacts};
 use crate::frame::FrameSkin;
-use crate::heat::{ConductionGraph, Link};
+use crate::heat::{ConductionBlock, Link};
 use crate::step::StepContext;
 use crate::store::{Particle, Rearrangement};
 use crate::world::World;
 use glam::Vec3;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Rearrangement of the particle store, with the bodies it affects.
 pub(crate) struct Moved<'a> {
@@ -87,9 +86,9 @@ pub(crate) trait BodyModel {
     /// Builds derived data that are missing.
     fn prepare(&mut self, view: &View);
 
-    /// Conduction graph of its bodies, with exposed faces; `None` before it is prepared. A changed graph is a new
+    /// Conduction graphs of its bodies, with exposed faces; none before it is prepared. A changed graph is a new
     /// `Arc`.
-    fn conduction(&self) -> Option<&Arc<ConductionGraph>>;
+    fn conduction(&self) -> Vec<ConductionBlock>;
 
     /// Summary of each of its bodies. Writes the strain of each of its particles.
     fn body_states(&self, view: &View, strains: &mut [Real]) -> Vec<(BodyId, BodyState)>;

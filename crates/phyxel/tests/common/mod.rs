@@ -1,19 +1,26 @@
-//! Fixtures: materials, bodies and worlds for experiments.
+//! Fixtures: materials, bodies and worlds for experiments, and what is measured of them.
 #![allow(dead_code)]
 
-use glam::Vec3;
+pub mod beams;
+pub mod determinism;
+pub mod golden;
+pub mod motion;
+pub mod thermal;
+
+use glam::{DVec3, Vec3};
 use phyxel::body::{NewBody, Pose};
+use phyxel::commands::{Command, Setting, Target};
 use phyxel::material::{Curve, Friction, Material};
 use phyxel::model::mass_spring::Cell;
 use phyxel::model::shape_matching::{Clusters, MatchingMode, ShapeMatchingSettings};
-use phyxel::model::{MassSpringSettings, ModelSettings};
+use phyxel::model::{CrystalSettings, MassSpringSettings, ModelSettings};
 use phyxel::obstacle::{Geometry, Obstacle};
-use phyxel::skin::Skin;
 use phyxel::step::{StageTimes, step};
+use phyxel::store::Phase;
 use phyxel::{Settings, World};
 use std::sync::Arc;
 
-/// Linear congruential generator.
+/// Linear congruential generator; the golden tables depend on its numbers.
 pub struct Lcg(pub u64);
 
 impl Lcg {
@@ -36,25 +43,57 @@ pub fn block(counts: [u32; 3], spacing: f32) -> Vec<Vec3> {
 
 pub const SPACING: f32 = 0.1;
 
-/// Shape-matching body of density 1000 at rest at the origin.
+/// Name of the material of bodies.
+pub const MATERIAL: &str = "matter";
+
+/// Body at rest at the origin, with a cube of the spacing for each sample.
+pub fn new_body(name: &str, model: ModelSettings, samples: Vec<Vec3>, spacing: f32) -> NewBody {
+    NewBody { material: MATERIAL.into(), ..NewBody::new(name, model, samples, spacing) }
+}
+
+/// Shape-matching body at rest at the origin.
 pub fn body(name: &str, samples: Vec<Vec3>, settings: ShapeMatchingSettings) -> NewBody {
-    NewBody {
-        name: name.into(),
-        material: "matter".into(),
-        model: ModelSettings::ShapeMatching(settings),
-        volume: samples.len() as f64 * f64::from(SPACING).powi(3),
-        samples,
-        start: None,
-        spacing: SPACING,
-        radius: None,
-        pose: Pose::default(),
-        velocity: Vec3::ZERO,
-        spin: Vec3::ZERO,
-        temperature: 0.0,
-        held: vec![],
-        self_contact: false,
-        skin: Skin::Particles,
+    new_body(name, ModelSettings::ShapeMatching(settings), samples, SPACING)
+}
+
+/// Fluid body without particles.
+pub fn empty_fluid(name: &str, spacing: f32) -> NewBody {
+    let fluid = CrystalSettings { phase: Phase::Fluid, ..CrystalSettings::default() };
+    new_body(name, ModelSettings::Crystal(fluid), Vec::new(), spacing)
+}
+
+/// Changes of a new body, one after the other.
+pub trait Fixture {
+    /// The body at a position.
+    fn at(self, position: Vec3) -> Self;
+    /// The body with its initial positions a map of its rest positions, in its frame.
+    fn deformed(self, map: impl FnMut(Vec3) -> Vec3) -> Self;
+    /// The body with samples fixed that are selected by their rest positions.
+    fn fixed_where(self, is_fixed: impl Fn(Vec3) -> bool) -> Self;
+}
+
+impl Fixture for NewBody {
+    fn at(self, position: Vec3) -> Self {
+        NewBody { pose: Pose { position, ..self.pose }, ..self }
     }
+
+    fn deformed(self, map: impl FnMut(Vec3) -> Vec3) -> Self {
+        NewBody { start: Some(self.samples.iter().copied().map(map).collect()), ..self }
+    }
+
+    fn fixed_where(self, is_fixed: impl Fn(Vec3) -> bool) -> Self {
+        NewBody { held: select(&self.samples, is_fixed), ..self }
+    }
+}
+
+/// Indices of selected samples.
+pub fn select(samples: &[Vec3], is_selected: impl Fn(Vec3) -> bool) -> Vec<u32> {
+    (0..samples.len() as u32).filter(|&i| is_selected(samples[i as usize])).collect()
+}
+
+/// Pose without rotation.
+pub fn pose_at(position: Vec3) -> Pose {
+    Pose { position, ..Pose::default() }
 }
 
 /// Cells of a block with these counts along the axes, and their corners as samples, centred at the origin.
@@ -69,17 +108,23 @@ pub fn block_cells(counts: [u32; 3], edges: [f32; 3]) -> (Vec<Vec3>, Vec<Cell>) 
     (samples.collect(), cells.collect())
 }
 
-/// Mass-spring block of density 1000 at rest at the origin.
+/// Mass-spring block at rest at the origin.
 pub fn spring_block(name: &str, counts: [u32; 3], edges: [f32; 3], settings: MassSpringSettings) -> NewBody {
     let (samples, cells) = block_cells(counts, edges);
     let volume = cells.len() as f64 * edges.iter().map(|edge| f64::from(*edge)).product::<f64>();
     let model = ModelSettings::MassSpring(MassSpringSettings { cells: Arc::new(cells), ..settings });
     let spacing = edges.into_iter().fold(f32::INFINITY, f32::min);
-    NewBody { model, volume, spacing, ..body(name, samples, ShapeMatchingSettings::default()) }
+    NewBody { volume, ..new_body(name, model, samples, spacing) }
 }
 
+/// Material of density 1000.
 pub fn default_material() -> Material {
-    Material { name: "matter".into(), young_modulus: Curve::constant(1.0e6), ..Material::default() }
+    Material { name: MATERIAL.into(), young_modulus: Curve::constant(1.0e6), ..Material::default() }
+}
+
+/// Elastic material of density 1000 without damping.
+pub fn elastic(young: f32, poisson: f32) -> Material {
+    Material { young_modulus: young.into(), poisson_ratio: poisson, damping: 0.0, ..default_material() }
 }
 
 /// World without gravity.
@@ -91,6 +136,24 @@ pub fn world(material: Material, gravity: Vec3) -> World {
     let mut world = World::new(Settings { gravity, ..Settings::default() }).unwrap();
     world.add_material(material).unwrap();
     world
+}
+
+/// Additions to a new world, one after the other.
+pub trait Furnish {
+    fn with_body(self, body: NewBody) -> Self;
+    fn with_obstacle(self, obstacle: Obstacle) -> Self;
+}
+
+impl Furnish for World {
+    fn with_body(mut self, body: NewBody) -> Self {
+        self.add_body(body).unwrap();
+        self
+    }
+
+    fn with_obstacle(mut self, obstacle: Obstacle) -> Self {
+        self.add_obstacle(obstacle).unwrap();
+        self
+    }
 }
 
 pub const DOWN: Vec3 = Vec3::new(0.0, -9.81, 0.0);
@@ -112,6 +175,22 @@ pub fn run_steps(world: &mut World, dt: f32, steps: usize) {
     }
 }
 
+pub fn run_frames(world: &mut World, count: usize) {
+    for _ in 0..count {
+        world.advance_frame().unwrap();
+    }
+}
+
+/// Changes a setting.
+pub fn set(world: &mut World, target: Target, setting: Setting) {
+    world.apply(Command::Set { target, setting }).unwrap();
+}
+
+/// Changes a setting of a body.
+pub fn set_body(world: &mut World, name: &str, setting: Setting) {
+    set(world, Target::Body(name.into()), setting);
+}
+
 pub fn mean_position(world: &World, body: usize) -> Vec3 {
     let range = world.bodies()[body].range();
     let count = range.len() as f32;
@@ -128,8 +207,35 @@ pub fn max_strain(world: &World, body: usize) -> f64 {
     world.frame().bodies[body].report.strain_max
 }
 
-pub fn run_frames(world: &mut World, count: usize) {
-    for _ in 0..count {
-        world.advance_frame().unwrap();
-    }
+/// Extents of the first body along the axes, m.
+pub fn size(world: &World) -> [f64; 3] {
+    let [low, high] = world.frame().bodies[0].report.bounds;
+    [0, 1, 2].map(|axis| high[axis] - low[axis])
+}
+
+/// Momentum and angular momentum about the origin.
+pub fn momenta(world: &World) -> (DVec3, DVec3) {
+    let totals = world.frame().totals;
+    (totals.momentum.into(), totals.angular_momentum.into())
+}
+
+pub fn momentum(world: &World) -> DVec3 {
+    momenta(world).0
+}
+
+/// Mechanical energy, J.
+pub fn mechanical_energy(world: &World) -> f64 {
+    let energy = world.frame().totals.energy;
+    energy.kinetic + energy.elastic + energy.gravity
+}
+
+/// Heat of the particles of a body, J.
+pub fn heat_of(world: &World, body: usize) -> f64 {
+    let particles = world.particles();
+    world.bodies()[body].range().map(|i| f64::from(particles.mass[i]) * particles.enthalpy[i]).sum()
+}
+
+/// Relative error of the heat balance.
+pub fn balance_error(world: &World) -> f64 {
+    world.frame().totals.balance_error.abs()
 }

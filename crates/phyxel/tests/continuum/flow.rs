@@ -1,43 +1,25 @@
 //! Plastic flow, melting, merging, splitting and freezing.
 
-use crate::common::{DOWN, floor, run_steps, world, world_without_gravity};
-use crate::{block, cloud, elastic};
+use crate::common::determinism::resumed;
+use crate::common::*;
+use crate::{block, cloud};
 use glam::Vec3;
 use phyxel::World;
-use phyxel::checkpoint::{decode, encode};
-use phyxel::commands::{Command, Region, Setting, Target};
-use phyxel::material::{Friction, Material, Plasticity, ThermalProperties};
+use phyxel::commands::{Command, Region, Setting};
+use phyxel::material::{FluidProperties, Friction, Material, Plasticity, ThermalProperties};
 use phyxel::model::ContinuumSettings;
-
-fn set(world: &mut World, target: Target, setting: Setting) {
-    world.apply(Command::Set { target, setting }).unwrap();
-}
-
-fn frames(world: &mut World, count: u32) {
-    for _ in 0..count {
-        world.advance_frame().unwrap();
-    }
-}
 
 fn plastic(yield_strain: f32, creep: f32, max: f32) -> Material {
     let plasticity = Some(Plasticity { yield_strain: yield_strain.into(), creep, max });
     Material { plasticity, damping: 0.2, ..elastic(1.0e5, 0.3) }
 }
 
-/// Length along x.
-fn length_along_x(world: &World) -> f64 {
-    let [low, high] = world.frame().bodies[0].report.bounds;
-    high[0] - low[0]
-}
-
 /// Stretches a block, holds it for a second, and releases it.
 fn stretched_and_released(material: Material, deviatoric: bool) -> World {
     let settings = ContinuumSettings { deviatoric, ..ContinuumSettings::default() };
-    let mut body = block([8, 4, 4], 0.1, 0.0, settings);
-    body.start = Some(body.samples.iter().map(|x| *x * Vec3::new(1.3, 1.0, 1.0)).collect());
-    body.held = (0..body.samples.len() as u32).filter(|i| body.samples[*i as usize].x.abs() > 0.3).collect();
-    let mut world = world_without_gravity(material);
-    world.add_body(body).unwrap();
+    let body = block([8, 4, 4], 0.1, 0.0, settings);
+    let stretched = body.deformed(|x| x * Vec3::new(1.3, 1.0, 1.0)).fixed_where(|x| x.x.abs() > 0.3);
+    let mut world = world_without_gravity(material).with_body(stretched);
     run_steps(&mut world, 5e-4, 2000);
     world.apply(Command::Hold { body: "body".into(), region: Region::All, on: false }).unwrap();
     run_steps(&mut world, 5e-4, 2000);
@@ -47,16 +29,16 @@ fn stretched_and_released(material: Material, deviatoric: bool) -> World {
 #[test]
 fn what_yields_stays_long_and_what_does_not_comes_back() {
     // 0.7 m between the first and the last phyxel at rest.
-    let back = length_along_x(&stretched_and_released(plastic(1.0, 10.0, 1.0), false));
+    let back = size(&stretched_and_released(plastic(1.0, 10.0, 1.0), false))[0];
     assert!((back - 0.7).abs() < 0.005, "{back}");
     // A strain of (1.69 - 1)/2 = 0.345 less the yield strain of 0.05 stays: sqrt(1 + 2 0.295) = 1.26.
-    let long = length_along_x(&stretched_and_released(plastic(0.05, 10.0, 1.0), false));
+    let long = size(&stretched_and_released(plastic(0.05, 10.0, 1.0), false))[0];
     assert!(long > 0.7 * 1.2 && long < 0.7 * 1.3, "{long}");
     // No more than a plastic strain of 0.1: sqrt(1.2) = 1.095.
-    let bounded = length_along_x(&stretched_and_released(plastic(0.05, 10.0, 0.1), false));
+    let bounded = size(&stretched_and_released(plastic(0.05, 10.0, 0.1), false))[0];
     assert!((bounded / 0.7 - 1.095).abs() < 0.03, "{bounded}");
     let isochoric = stretched_and_released(plastic(0.05, 10.0, 1.0), true);
-    assert!(length_along_x(&isochoric) > 0.7 * 1.15, "{}", length_along_x(&isochoric));
+    assert!(size(&isochoric)[0] > 0.7 * 1.15, "{}", size(&isochoric)[0]);
 }
 
 #[test]
@@ -65,8 +47,8 @@ fn two_parts_that_flow_into_each_other_become_one_and_one_that_is_pulled_apart_t
     let mut samples = crate::common::block([4, 4, 4], 0.1);
     let other: Vec<Vec3> = samples.iter().map(|x| *x + Vec3::new(0.6, 0.0, 0.0)).collect();
     samples.extend(other);
-    let mut world = world_without_gravity(Material { damping: 0.3, ..plastic(0.0, 20.0, 10.0) });
-    world.add_body(cloud(samples, 0.1, settings)).unwrap();
+    let mut world = world_without_gravity(Material { damping: 0.3, ..plastic(0.0, 20.0, 10.0) })
+        .with_body(cloud(samples, 0.1, settings));
     let pieces = |world: &World| world.frame().bodies[0].report.pieces;
     run_steps(&mut world, 1e-4, 1);
     assert_eq!(pieces(&world), 2);
@@ -77,12 +59,12 @@ fn two_parts_that_flow_into_each_other_become_one_and_one_that_is_pulled_apart_t
     };
     push(&mut world, 0, 0.5);
     push(&mut world, 64, -0.5);
-    frames(&mut world, 15);
+    run_frames(&mut world, 15);
     assert_eq!(pieces(&world), 1);
     // Fast: a material that yields at any strain still resists, as a viscosity of E over the creep rate.
     push(&mut world, 0, -12.0);
     push(&mut world, 64, 12.0);
-    frames(&mut world, 20);
+    run_frames(&mut world, 20);
     assert!(pieces(&world) >= 2, "{}", pieces(&world));
 }
 
@@ -95,30 +77,27 @@ fn a_block_that_melts_spreads_keeps_its_volume_and_is_elastic_again_when_cold() 
         melting: Some(50.0),
         ..ThermalProperties::default()
     };
-    let fluid =
-        phyxel::material::FluidProperties { viscosity: 20.0.into(), ..phyxel::material::FluidProperties::default() };
+    let fluid = FluidProperties { viscosity: 20.0.into(), ..FluidProperties::default() };
     let material = Material { heat, fluid, damping: 0.1, ..elastic(1.0e5, 0.3) };
     let mut body = block([6, 6, 6], 0.1, 0.0, ContinuumSettings::default());
     body.pose.position = Vec3::new(0.0, 0.301, 0.0);
-    let mut world = world(material, DOWN);
-    world.add_body(body).unwrap();
-    world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
+    let mut world = world(material, DOWN).with_body(body).with_obstacle(floor(Friction::default(), 0.0));
     let height = |world: &World| world.frame().bodies[0].report.bounds[1][1];
-    frames(&mut world, 10);
+    run_frames(&mut world, 10);
     let first = height(&world);
     assert!(first > 0.5, "it stands: {first}");
-    set(&mut world, Target::Body("body".into()), Setting::Temperature(60.0));
-    frames(&mut world, 60);
+    set_body(&mut world, "body", Setting::Temperature(60.0));
+    run_frames(&mut world, 60);
     let flat = height(&world);
     assert!(flat < 0.6 * first, "it spreads: {flat}");
     assert_eq!(world.frame().bodies[0].report.particles.solid, 0);
-    set(&mut world, Target::Body("body".into()), Setting::Temperature(20.0));
-    frames(&mut world, 10);
+    set_body(&mut world, "body", Setting::Temperature(20.0));
+    run_frames(&mut world, 10);
     let report = world.frame().bodies[0].report.clone();
     assert_eq!((report.particles.fluid, report.pieces), (0, 1));
     // Cold, it stands as it is, and bounces as a whole.
     let frozen = height(&world);
-    frames(&mut world, 30);
+    run_frames(&mut world, 30);
     assert!((height(&world) - frozen).abs() < 0.1 * frozen, "{frozen} became {}", height(&world));
     assert!(world.frame().bodies[0].report.strain_max < 0.2, "{}", world.frame().bodies[0].report.strain_max);
 }
@@ -130,24 +109,21 @@ fn a_soft_block_that_flows_and_lands_hard_never_gains_energy() {
         let settings = ContinuumSettings { flowing: true, deviatoric, ..ContinuumSettings::default() };
         let mut body = block([8, 7, 8], 0.03, 0.0, settings);
         (body.pose.position, body.velocity) = (Vec3::new(0.0, 0.3, 0.0), Vec3::new(0.0, -2.5, 0.0));
-        let fluid = phyxel::material::FluidProperties {
-            bulk_modulus: Some(2.0e4),
-            ..phyxel::material::FluidProperties::default()
-        };
+        let fluid = FluidProperties { bulk_modulus: Some(2.0e4), ..FluidProperties::default() };
         let plasticity = Some(Plasticity { yield_strain: 0.0.into(), creep: 50.0, max: 10.0 });
-        let mut world = world(Material { plasticity, fluid, damping: 0.005, ..elastic(1.0e4, 0.4) }, DOWN);
-        world.add_body(body).unwrap();
-        world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
-        let energy = |world: &World| {
-            let energy = world.frame().totals.energy;
-            energy.kinetic + energy.elastic + energy.gravity
-        };
-        let first = energy(&world);
+        let mut world = world(Material { plasticity, fluid, damping: 0.005, ..elastic(1.0e4, 0.4) }, DOWN)
+            .with_body(body)
+            .with_obstacle(floor(Friction::default(), 0.0));
+        let first = mechanical_energy(&world);
         for frame in 0..15 {
-            frames(&mut world, 1);
-            assert!(energy(&world) < 1.02 * first, "{deviatoric}, frame {frame}: {} of {first}", energy(&world));
+            run_frames(&mut world, 1);
+            assert!(
+                mechanical_energy(&world) < 1.02 * first,
+                "{deviatoric}, frame {frame}: {} of {first}",
+                mechanical_energy(&world)
+            );
         }
-        assert!(energy(&world) < 0.6 * first, "{} of {first}", energy(&world));
+        assert!(mechanical_energy(&world) < 0.6 * first, "{} of {first}", mechanical_energy(&world));
     }
 }
 
@@ -157,12 +133,12 @@ fn a_damped_body_that_flows_is_the_same_when_resumed() {
     let settings = ContinuumSettings { flowing: true, ..ContinuumSettings::default() };
     let mut body = block([5, 5, 5], 0.05, 0.0, settings);
     body.pose.position = Vec3::new(0.0, 0.2, 0.0);
-    let mut whole = world(Material { damping: 1.0, ..plastic(0.0, 20.0, 10.0) }, DOWN);
-    whole.add_body(body).unwrap();
-    whole.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
-    frames(&mut whole, 12);
-    let mut resumed = decode(&encode(&whole)).unwrap();
-    frames(&mut whole, 4);
-    frames(&mut resumed, 4);
+    let mut whole = world(Material { damping: 1.0, ..plastic(0.0, 20.0, 10.0) }, DOWN)
+        .with_body(body)
+        .with_obstacle(floor(Friction::default(), 0.0));
+    run_frames(&mut whole, 12);
+    let mut resumed = resumed(&whole);
+    run_frames(&mut whole, 4);
+    run_frames(&mut resumed, 4);
     assert_eq!(whole.state_hash(), resumed.state_hash());
 }

@@ -8,26 +8,17 @@ mod flow;
 mod motion;
 mod refusals;
 mod surfels;
-mod table;
 mod thermal;
 
-use common::{Lcg, body};
+use common::Lcg;
 use glam::Vec3;
 use phyxel::body::NewBody;
-use phyxel::material::Material;
-use phyxel::model::shape_matching::ShapeMatchingSettings;
+use phyxel::model::continuum::Integration;
 use phyxel::model::{ContinuumSettings, ModelSettings};
-
-/// Elastic material without damping.
-fn elastic(young: f32, poisson: f32) -> Material {
-    Material { young_modulus: young.into(), poisson_ratio: poisson, damping: 0.0, ..common::default_material() }
-}
 
 /// Body of phyxels at these points.
 fn cloud(samples: Vec<Vec3>, spacing: f32, settings: ContinuumSettings) -> NewBody {
-    let volume = samples.len() as f64 * f64::from(spacing).powi(3);
-    let model = ModelSettings::Continuum(settings);
-    NewBody { model, volume, spacing, ..body("body", samples, ShapeMatchingSettings::default()) }
+    common::new_body("body", ModelSettings::Continuum(settings), samples, spacing)
 }
 
 /// Block of phyxels by counts along the axes, each displaced by up to `jitter` spacings along every axis.
@@ -35,4 +26,8 @@ fn block(counts: [u32; 3], spacing: f32, jitter: f32, settings: ContinuumSetting
     let mut random = Lcg(5);
     let samples = common::block(counts, spacing).into_iter().map(|x| x + random.next_vector(jitter * spacing));
     cloud(samples.collect(), spacing, settings)
+}
+
+fn with_integration(integration: Integration) -> ContinuumSettings {
+    ContinuumSettings { integration, ..ContinuumSettings::default() }
 }

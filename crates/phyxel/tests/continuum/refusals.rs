@@ -1,7 +1,7 @@
 //! Settings that the continuum model rejects.
 
-use crate::common::world_without_gravity;
-use crate::{block, elastic};
+use crate::block;
+use crate::common::{elastic, world_without_gravity};
 use phyxel::model::ContinuumSettings;
 
 #[test]

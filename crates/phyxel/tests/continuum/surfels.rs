@@ -1,11 +1,12 @@
 //! Surfels embedded in phyxels.
 
-use crate::common::{DOWN, Lcg, floor, world, world_without_gravity};
-use crate::{block, elastic};
+use crate::block;
+use crate::common::determinism::resumed;
+use crate::common::{DOWN, Fixture, Furnish, Lcg, elastic, floor, world, world_without_gravity};
 use glam::{Mat3, Quat, Vec3};
 use phyxel::World;
 use phyxel::body::{NewBody, Pose};
-use phyxel::checkpoint::{decode, encode};
+use phyxel::checkpoint::encode;
 use phyxel::frame::FrameSkin;
 use phyxel::material::{Friction, Material, Plasticity};
 use phyxel::model::shape_matching::ShapeMatchingSettings;
@@ -30,10 +31,9 @@ fn surfels_follow_an_affine_motion_exactly_and_stay_across_their_normals() {
     let (surfels, normals) = random_surfels(300);
     let shear = Mat3::from_cols(Vec3::new(1.2, 0.0, 0.2), Vec3::new(0.5, 0.8, 0.0), Vec3::new(0.0, -0.3, 1.1));
     let pose = Pose { position: Vec3::new(0.4, 0.1, -0.2), rotation: Quat::from_rotation_y(1.0) };
-    let body = block([6, 6, 6], 0.1, 0.3, ContinuumSettings::default());
-    let start = Some(body.samples.iter().map(|&x| shear * x).collect());
-    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
-    world.add_body(NewBody { start, pose, skin: Skin::Surfels(Arc::new(surfels.clone())), ..body }).unwrap();
+    let body = block([6, 6, 6], 0.1, 0.3, ContinuumSettings::default()).deformed(|x| shear * x);
+    let skin = Skin::Surfels(Arc::new(surfels.clone()));
+    let world = world_without_gravity(elastic(1.0e5, 0.3)).with_body(NewBody { pose, skin, ..body });
     let skin = frame_skin(&world);
     let map = Mat3::from_quat(pose.rotation) * shear;
     let (mut position_error, mut normal_error, mut tilt, mut axis_error) = (0.0_f32, 0.0_f32, 0.0_f32, 0.0_f32);
@@ -58,9 +58,9 @@ fn surfels_follow_an_affine_motion_exactly_and_stay_across_their_normals() {
 #[test]
 fn surfels_claim_neither_triangles_nor_a_volume() {
     let (surfels, _) = random_surfels(40);
-    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
     let body = block([4, 4, 4], 0.1, 0.0, ContinuumSettings::default());
-    world.add_body(NewBody { skin: Skin::Surfels(Arc::new(surfels)), ..body }).unwrap();
+    let world = world_without_gravity(elastic(1.0e5, 0.3))
+        .with_body(NewBody { skin: Skin::Surfels(Arc::new(surfels)), ..body });
     let report = world.frame().bodies[0].report.skin.clone();
     assert_eq!((report.kind.as_str(), report.vertices, report.triangles), ("surfels", 40, 0));
     assert_eq!((report.closed, report.pieces, report.genus, report.volume), (None, None, None, None));
@@ -71,19 +71,18 @@ fn surfels_claim_neither_triangles_nor_a_volume() {
 
 /// Drops a soft block that flows and updates its reference configuration; returns its skin at the end and
 /// the state hash.
-fn flowing_block(resumed: bool) -> (FrameSkin, String) {
+fn flowing_block(is_resumed: bool) -> (FrameSkin, String) {
     let plasticity = Some(Plasticity { yield_strain: 0.05.into(), creep: 20.0, max: 10.0 });
     let material = Material { plasticity, damping: 0.3, ..elastic(2.0e4, 0.3) };
     let settings = ContinuumSettings { flowing: true, ..ContinuumSettings::default() };
-    let mut body = block([5, 5, 5], 0.1, 0.1, settings);
-    body.pose.position = Vec3::new(0.0, 0.4, 0.0);
-    let mut world = world(material, DOWN);
-    world.add_body(NewBody { skin: Skin::Surfels(Arc::new(random_surfels(200).0)), ..body }).unwrap();
-    world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
+    let body = block([5, 5, 5], 0.1, 0.1, settings).at(0.4 * Vec3::Y);
+    let mut world = world(material, DOWN)
+        .with_body(NewBody { skin: Skin::Surfels(Arc::new(random_surfels(200).0)), ..body })
+        .with_obstacle(floor(Friction::default(), 0.0));
     let before = encode(&world).len();
     for k in 0..12 {
-        if resumed && k % 4 == 2 {
-            world = decode(&encode(&world)).unwrap();
+        if is_resumed && k % 4 == 2 {
+            world = resumed(&world);
         }
         world.advance_frame().unwrap();
     }

@@ -1,25 +1,21 @@
 //! Emitters, drains and bounds: flow rates, balances, invalid settings.
 
-use crate::common::{DOWN, body, floor, run_frames, run_steps, world, world_without_gravity};
-use crate::{crystal_body, elastic_material, fluid_body};
-use glam::{Quat, Vec3};
-use phyxel::body::{NewBody, Pose};
-use phyxel::checkpoint::{decode, encode};
+use crate::common::determinism::assert_reproducible;
+use crate::common::*;
+use crate::{crystal_body, fluid_body, liquid};
+use glam::Vec3;
+use phyxel::body::NewBody;
+use phyxel::checkpoint::encode;
 use phyxel::commands::{Command, Drag, Region, Setting, Target};
 use phyxel::emission::{Bounds, Drain, Emitter, Mouth};
-use phyxel::material::{Friction, Material};
+use phyxel::material::Friction;
 use phyxel::model::shape_matching::ShapeMatchingSettings;
 use phyxel::obstacle::{Geometry, Obstacle};
 use phyxel::skin::{Isosurface, Skin};
 use phyxel::store::Flags;
-use phyxel::{Settings, StepError, World, parallel};
+use phyxel::{Settings, StepError, World};
 
 const SPACING: f32 = 0.05;
-
-/// A fluid body without particles.
-fn empty_fluid(name: &str) -> NewBody {
-    NewBody { samples: vec![], volume: 0.0, ..fluid_body(name, Vec3::splat(0.2), SPACING) }
-}
 
 /// Emits downwards from a metre above the origin, at 0.4 m/s, 21 particles per layer.
 fn tap() -> Emitter {
@@ -28,11 +24,7 @@ fn tap() -> Emitter {
 
 /// Removes particles inside a box.
 fn sink(size: Vec3, position: Vec3) -> Drain {
-    Drain::new("sink", Geometry::Box { size }, Pose { position, rotation: Quat::IDENTITY })
-}
-
-fn set(world: &mut World, target: Target, setting: Setting) {
-    world.apply(Command::Set { target, setting }).unwrap();
+    Drain::new("sink", Geometry::Box { size }, pose_at(position))
 }
 
 fn tap_setting(world: &mut World, setting: Setting) {
@@ -49,17 +41,13 @@ fn assert_mass_balance(world: &World, first: f64) {
 
 /// A tap above a floor with a drain, and a jelly and an ice cube beside it.
 fn tap_and_sink_world() -> World {
-    let mut world = world(elastic_material(1.0e5), DOWN);
-    world.add_obstacle(floor(Friction::NONE, 0.0)).unwrap();
-    world.add_body(empty_fluid("water")).unwrap();
-    let jelly = body("jelly", crate::common::block([3, 3, 3], 0.1), ShapeMatchingSettings::default());
-    world
-        .add_body(NewBody { pose: Pose { position: Vec3::new(2.0, 0.5, 0.0), rotation: Quat::IDENTITY }, ..jelly })
-        .unwrap();
+    let mut world = world(elastic(1.0e5, 0.0), DOWN)
+        .with_obstacle(floor(Friction::NONE, 0.0))
+        .with_body(empty_fluid("water", SPACING));
+    let jelly = body("jelly", block([3, 3, 3], 0.1), ShapeMatchingSettings::default());
+    world.add_body(jelly.at(Vec3::new(2.0, 0.5, 0.0))).unwrap();
     let ice = crystal_body("ice", Vec3::splat(0.2), SPACING);
-    world
-        .add_body(NewBody { pose: Pose { position: Vec3::new(-2.0, 0.2, 0.0), rotation: Quat::IDENTITY }, ..ice })
-        .unwrap();
+    world.add_body(ice.at(Vec3::new(-2.0, 0.2, 0.0))).unwrap();
     world.add_emitter(Emitter { temperature: 60.0, position: 0.6 * Vec3::Y, ..tap() }).unwrap();
     world.add_drain(sink(Vec3::new(0.4, 0.2, 0.4), Vec3::new(0.3, 0.0, 0.0))).unwrap();
     world
@@ -70,8 +58,8 @@ fn the_flow_rate_is_the_area_of_a_layer_times_the_speed() {
     for frames_per_second in [30.0, 60.0, 7.0] {
         let settings = Settings { gravity: Vec3::ZERO, frame_rate: frames_per_second, ..Settings::default() };
         let mut world = World::new(settings).unwrap();
-        world.add_material(elastic_material(0.0)).unwrap();
-        world.add_body(empty_fluid("water")).unwrap();
+        world.add_material(liquid()).unwrap();
+        world.add_body(empty_fluid("water", SPACING)).unwrap();
         world.add_emitter(Emitter { from: 0.1, ..tap() }).unwrap();
         while world.time() < 0.9 {
             world.advance_frame().unwrap();
@@ -82,7 +70,7 @@ fn the_flow_rate_is_the_area_of_a_layer_times_the_speed() {
         let emitted = &world.frame().totals.emitted.by["tap"];
         assert_eq!(emitted.particles as f64, 21.0 * layers);
         assert_eq!(emitted.particles as usize, world.particles().len());
-        let density = f64::from(elastic_material(0.0).density);
+        let density = f64::from(liquid().density);
         let exact = density * 21.0 * f64::from(SPACING).powi(2) * layer_distance * layers;
         // The mass of a particle has 24 digits.
         assert!((emitted.mass / exact - 1.0).abs() < 1e-7, "{} {exact}", emitted.mass);
@@ -95,8 +83,7 @@ fn the_flow_rate_is_the_area_of_a_layer_times_the_speed() {
 
 #[test]
 fn a_stream_follows_its_settings() {
-    let mut world = world_without_gravity(elastic_material(0.0));
-    world.add_body(empty_fluid("water")).unwrap();
+    let mut world = world_without_gravity(liquid()).with_body(empty_fluid("water", SPACING));
     world.add_emitter(Emitter { until: Some(2.0), max_particles: Some(200), ..tap() }).unwrap();
     run_frames(&mut world, 15);
     let count = world.particles().len();
@@ -136,16 +123,10 @@ fn a_stream_follows_its_settings() {
 fn particles_removed_by_drains_and_bounds_are_counted_and_balances_close() {
     let bounds = Some(Bounds { min: Vec3::new(-3.0, -1.0, -1.0), max: Vec3::new(3.0, 2.0, 0.35) });
     let mut world = World::new(Settings { bounds, ..Settings::default() }).unwrap();
-    world.add_material(elastic_material(0.0)).unwrap();
+    world.add_material(liquid()).unwrap();
     world.add_obstacle(floor(Friction::NONE, 0.0)).unwrap();
     let pool = fluid_body("water", Vec3::new(0.3, 0.2, 0.3), SPACING);
-    world
-        .add_body(NewBody {
-            pose: Pose { position: 0.13 * Vec3::Y, rotation: Quat::IDENTITY },
-            temperature: 10.0,
-            ..pool
-        })
-        .unwrap();
+    world.add_body(NewBody { temperature: 10.0, ..pool.at(0.13 * Vec3::Y) }).unwrap();
     world.add_emitter(Emitter { temperature: 60.0, ..tap() }).unwrap();
     let first = world.frame().totals.mass;
     run_frames(&mut world, 20);
@@ -167,10 +148,9 @@ fn particles_removed_by_drains_and_bounds_are_counted_and_balances_close() {
 
 #[test]
 fn a_drain_removes_particles_of_the_bodies_that_it_names() {
-    let mut world = world_without_gravity(elastic_material(1.0e5));
+    let mut world = world_without_gravity(elastic(1.0e5, 0.0));
     for (name, x) in [("a", -0.3), ("b", 0.3)] {
-        let pose = Pose { position: Vec3::X * x, rotation: Quat::IDENTITY };
-        world.add_body(NewBody { pose, ..crystal_body(name, Vec3::splat(0.2), SPACING) }).unwrap();
+        world.add_body(crystal_body(name, Vec3::splat(0.2), SPACING).at(Vec3::X * x)).unwrap();
     }
     let half = world.bodies()[0].len();
     world.add_drain(Drain { bodies: vec!["b".into()], ..sink(Vec3::splat(2.0), Vec3::ZERO) }).unwrap();
@@ -182,26 +162,15 @@ fn a_drain_removes_particles_of_the_bodies_that_it_names() {
 
 #[test]
 fn every_thread_count_and_a_resumed_run_give_the_same_bits() {
-    let run = |threads, resumed: bool| {
-        parallel::with_threads(Some(threads), || {
-            let mut world = tap_and_sink_world();
-            for frame in 0..40 {
-                world.advance_frame().unwrap();
-                if resumed && frame == 17 {
-                    assert!(world.particles().flags.iter().any(|flags| flags.has(Flags::DRIVEN)));
-                    world = decode(&encode(&world)).unwrap();
-                }
-            }
-            assert!(world.frame().totals.removed.particles > 0 && world.frame().totals.emitted.particles > 200);
-            (world.state_hash(), encode(&world))
-        })
+    let advance = |world: &mut World, frame| {
+        world.advance_frame().unwrap();
+        // It is resumed after this frame.
+        assert!(frame != 17 || world.particles().flags.iter().any(|flags| flags.has(Flags::DRIVEN)));
     };
-    let first = run(1, false);
-    for (threads, resumed) in [(2, false), (8, false), (1, true)] {
-        let other = run(threads, resumed);
-        assert_eq!(first.0, other.0);
-        assert!(first.1 == other.1, "{threads} threads");
-    }
+    assert_reproducible(tap_and_sink_world, (40, 36), advance, |world| {
+        assert!(world.frame().totals.removed.particles > 0 && world.frame().totals.emitted.particles > 200);
+        (world.state_hash(), encode(world))
+    });
 }
 
 #[test]
@@ -232,14 +201,14 @@ fn insertion_in_the_middle_of_the_store_leaves_other_bodies_unchanged() {
 
 #[test]
 fn a_submerged_mouth_emits_its_flow_rate() {
-    let mut world = world(elastic_material(0.0), DOWN);
+    let mut world = world(liquid(), DOWN);
     let walls = [(Vec3::Y, 0.0), (Vec3::X, 0.2), (Vec3::NEG_X, 0.2), (Vec3::Z, 0.2), (Vec3::NEG_Z, 0.2)];
     for (number, (normal, away)) in walls.into_iter().enumerate() {
-        let pose = Pose { position: -away * normal, rotation: Quat::IDENTITY };
+        let pose = pose_at(-away * normal);
         world.add_obstacle(Obstacle::new(format!("{number}"), Geometry::HalfSpace { normal }, pose)).unwrap();
     }
     let pool = fluid_body("water", Vec3::new(0.36, 0.4, 0.36), SPACING);
-    world.add_body(NewBody { pose: Pose { position: 0.22 * Vec3::Y, rotation: Quat::IDENTITY }, ..pool }).unwrap();
+    world.add_body(pool.at(0.22 * Vec3::Y)).unwrap();
     run_frames(&mut world, 20);
     let surface = |world: &World| {
         let mut heights: Vec<f32> = world.particles().position.iter().map(|x| x.y).collect();
@@ -267,9 +236,9 @@ fn a_submerged_mouth_emits_its_flow_rate() {
 
 #[test]
 fn an_initially_empty_body_has_a_skin_once_it_has_particles() {
-    let mut world = world_without_gravity(Material { name: "matter".into(), ..elastic_material(0.0) });
+    let mut world = world_without_gravity(liquid());
     let skin = Skin::Isosurface(Isosurface::for_spacing(SPACING));
-    world.add_body(NewBody { skin, ..empty_fluid("water") }).unwrap();
+    world.add_body(NewBody { skin, ..empty_fluid("water", SPACING) }).unwrap();
     world.add_emitter(Emitter { from: 0.1, until: Some(0.4), ..tap() }).unwrap();
     let frame = world.frame();
     assert!(frame.bodies[0].skin.is_none() && frame.bodies[0].report.centre[0].is_nan());
@@ -351,20 +320,19 @@ fn invalid_drains_and_bounds_are_rejected_by_name() {
         assert_error_mentions(bounded(min, max).map(drop), &["bounds", "min below max"]);
     }
     let mut small = bounded(Vec3::splat(-0.1), Vec3::splat(0.15)).unwrap();
-    small.add_material(elastic_material(1.0e5)).unwrap();
+    small.add_material(elastic(1.0e5, 0.0)).unwrap();
     assert_error_mentions(
         small.add_body(crystal_body("ice", Vec3::splat(0.22), SPACING)).map(drop),
         &["ice", "bounds", "wider"],
     );
     assert!(small.particles().is_empty());
-    small.add_body(empty_fluid("water")).unwrap();
+    small.add_body(empty_fluid("water", SPACING)).unwrap();
     assert_error_mentions(small.add_emitter(tap()), &["tap", "at", "bounds"]);
 }
 
 #[test]
 fn a_fluid_in_free_fall_is_reported() {
-    let mut world = world(elastic_material(0.0), DOWN);
-    world.add_body(fluid_body("water", Vec3::splat(0.2), SPACING)).unwrap();
+    let mut world = world(liquid(), DOWN).with_body(fluid_body("water", Vec3::splat(0.2), SPACING));
     let warnings = world.free_fall_warnings();
     assert!(warnings.len() == 1 && warnings[0].contains("water") && warnings[0].contains("bounds"), "{warnings:?}");
     assert_eq!(world.lost_matter_warnings(), [] as [String; 0]);
@@ -372,12 +340,12 @@ fn a_fluid_in_free_fall_is_reported() {
     let losses = world.lost_matter_warnings();
     assert!(losses.len() == 1 && losses[0].contains("bounds"), "{losses:?}");
     assert!(losses[0].contains(&format!("{0} of its {0}", world.particles().len())), "{losses:?}");
-    let beside = Pose { position: Vec3::new(5.0, -2.0, 0.0), rotation: Quat::IDENTITY };
+    let beside = pose_at(Vec3::new(5.0, -2.0, 0.0));
     let shelf = |name: &str, pose| Obstacle::new(name, Geometry::Box { size: Vec3::new(1.0, 0.1, 1.0) }, pose);
-    let mut supported = crate::common::world(elastic_material(0.0), DOWN);
-    supported.add_body(fluid_body("water", Vec3::splat(0.2), SPACING)).unwrap();
-    supported.add_obstacle(shelf("beside", beside)).unwrap();
+    let mut supported = crate::common::world(liquid(), DOWN)
+        .with_body(fluid_body("water", Vec3::splat(0.2), SPACING))
+        .with_obstacle(shelf("beside", beside));
     assert_eq!(supported.free_fall_warnings().len(), 1, "a shelf beside it does not help");
-    supported.add_obstacle(shelf("below", Pose { position: -Vec3::Y, rotation: Quat::IDENTITY })).unwrap();
+    supported.add_obstacle(shelf("below", pose_at(-Vec3::Y))).unwrap();
     assert_eq!(supported.free_fall_warnings(), [] as [String; 0]);
 }

@@ -1,13 +1,13 @@
 //! Fluids: hydrostatics, walls, buoyancy, determinism.
 
-use crate::common::{DOWN, run_frames, run_steps, world, world_without_gravity};
-use crate::{crystal_body, elastic_material, fitted_slope, fluid_body, momenta};
+use crate::common::determinism::assert_reproducible;
+use crate::common::*;
+use crate::{crystal_body, fitted_slope, fluid_body, liquid};
 use glam::{Quat, Vec3};
+use phyxel::World;
 use phyxel::body::{BodyId, NewBody, Pose};
-use phyxel::checkpoint::{decode, encode};
 use phyxel::material::Material;
 use phyxel::obstacle::{Geometry, Keyframe, Obstacle};
-use phyxel::{World, parallel};
 
 /// Adds the floor and walls of an open tank around the origin.
 pub fn add_tank(world: &mut World, width: f32, depth: f32) {
@@ -19,22 +19,15 @@ pub fn add_tank(world: &mut World, width: f32, depth: f32) {
         ("front", Vec3::NEG_Z, Vec3::Z * (0.5 * depth)),
     ];
     for (name, normal, position) in walls {
-        let pose = Pose { position, rotation: Quat::IDENTITY };
-        world.add_obstacle(Obstacle::new(name, Geometry::HalfSpace { normal }, pose)).unwrap();
+        world.add_obstacle(Obstacle::new(name, Geometry::HalfSpace { normal }, pose_at(position))).unwrap();
     }
-}
-
-pub fn at_position(body: NewBody, position: Vec3) -> NewBody {
-    NewBody { pose: Pose { position, rotation: Quat::IDENTITY }, ..body }
 }
 
 /// Water in a tank that it fills to the walls.
 pub fn pool() -> World {
-    let mut world = world(elastic_material(0.0), DOWN);
+    let mut world = world(liquid(), DOWN);
     add_tank(&mut world, 0.6, 0.6);
-    world
-        .add_body(at_position(fluid_body("water", Vec3::new(0.54, 0.9, 0.54), 0.05), Vec3::new(0.0, 0.48, 0.0)))
-        .unwrap();
+    world.add_body(fluid_body("water", Vec3::new(0.54, 0.9, 0.54), 0.05).at(Vec3::new(0.0, 0.48, 0.0))).unwrap();
     world
 }
 
@@ -62,19 +55,11 @@ fn a_pool_at_rest_has_its_volume_and_hydrostatic_pressure() {
 
 #[test]
 fn a_fluid_without_gravity_conserves_momentum() {
-    let mut world = world_without_gravity(elastic_material(0.0));
-    world
-        .add_body(NewBody {
-            velocity: Vec3::new(1.0, 0.0, 0.0),
-            ..at_position(fluid_body("a", Vec3::splat(0.4), 0.05), Vec3::new(-0.3, 0.0, 0.02))
-        })
-        .unwrap();
-    world
-        .add_body(NewBody {
-            velocity: Vec3::new(-1.0, 0.0, 0.0),
-            ..at_position(fluid_body("b", Vec3::splat(0.3), 0.05), Vec3::new(0.3, 0.0, 0.0))
-        })
-        .unwrap();
+    let a = fluid_body("a", Vec3::splat(0.4), 0.05).at(Vec3::new(-0.3, 0.0, 0.02));
+    let b = fluid_body("b", Vec3::splat(0.3), 0.05).at(Vec3::new(0.3, 0.0, 0.0));
+    let mut world = world_without_gravity(liquid())
+        .with_body(NewBody { velocity: Vec3::X, ..a })
+        .with_body(NewBody { velocity: Vec3::NEG_X, ..b });
     let first = momenta(&world);
     run_steps(&mut world, 0.004, 150);
     let last = momenta(&world);
@@ -87,11 +72,9 @@ fn a_fluid_without_gravity_conserves_momentum() {
 
 #[test]
 fn nothing_leaves_a_tank_of_sloshing_water() {
-    let mut world = world(elastic_material(0.0), DOWN);
+    let mut world = world(liquid(), DOWN);
     add_tank(&mut world, 1.0, 0.4);
-    world
-        .add_body(at_position(fluid_body("water", Vec3::new(0.4, 0.7, 0.34), 0.05), Vec3::new(-0.27, 0.4, 0.0)))
-        .unwrap();
+    world.add_body(fluid_body("water", Vec3::new(0.4, 0.7, 0.34), 0.05).at(Vec3::new(-0.27, 0.4, 0.0))).unwrap();
     for _ in 0..60 {
         world.advance_frame().unwrap();
         for x in &world.particles().position {
@@ -105,16 +88,14 @@ fn nothing_leaves_a_tank_of_sloshing_water() {
 
 #[test]
 fn light_crystals_float_and_heavy_ones_sink() {
-    let mut world = world(elastic_material(0.0), DOWN);
-    world.add_material(Material { name: "cork".into(), density: 300.0, ..elastic_material(1.0e5) }).unwrap();
-    world.add_material(Material { name: "stone".into(), density: 3000.0, ..elastic_material(1.0e6) }).unwrap();
+    let mut world = world(liquid(), DOWN);
+    world.add_material(Material { name: "cork".into(), density: 300.0, ..elastic(1.0e5, 0.0) }).unwrap();
+    world.add_material(Material { name: "stone".into(), density: 3000.0, ..elastic(1.0e6, 0.0) }).unwrap();
     add_tank(&mut world, 0.7, 0.7);
-    world
-        .add_body(at_position(fluid_body("water", Vec3::new(0.64, 0.5, 0.64), 0.06), Vec3::new(0.0, 0.3, 0.0)))
-        .unwrap();
+    world.add_body(fluid_body("water", Vec3::new(0.64, 0.5, 0.64), 0.06).at(Vec3::new(0.0, 0.3, 0.0))).unwrap();
     for (name, x) in [("cork", -0.15), ("stone", 0.15)] {
         let body = crystal_body(name, Vec3::splat(0.18), 0.06);
-        world.add_body(NewBody { material: name.into(), ..at_position(body, Vec3::new(x, 0.8, 0.0)) }).unwrap();
+        world.add_body(NewBody { material: name.into(), ..body.at(Vec3::new(x, 0.8, 0.0)) }).unwrap();
     }
     run_frames(&mut world, 90);
     let frame = world.frame();
@@ -130,30 +111,14 @@ fn light_crystals_float_and_heavy_ones_sink() {
 
 #[test]
 fn fluids_and_crystals_are_deterministic_for_any_threads_and_after_resuming() {
-    let make = || {
-        let mut world = world(elastic_material(1.0e5), DOWN);
+    let start = || {
+        let mut world = world(elastic(1.0e5, 0.0), DOWN);
         add_tank(&mut world, 0.8, 0.4);
         world
-            .add_body(at_position(fluid_body("water", Vec3::new(0.3, 0.4, 0.34), 0.05), Vec3::new(-0.2, 0.25, 0.0)))
-            .unwrap();
-        world.add_body(at_position(crystal_body("cube", Vec3::splat(0.2), 0.05), Vec3::new(0.2, 0.3, 0.0))).unwrap();
-        world
+            .with_body(fluid_body("water", Vec3::new(0.3, 0.4, 0.34), 0.05).at(Vec3::new(-0.2, 0.25, 0.0)))
+            .with_body(crystal_body("cube", Vec3::splat(0.2), 0.05).at(Vec3::new(0.2, 0.3, 0.0)))
     };
-    let hash = |threads: usize| {
-        parallel::with_threads(Some(threads), || {
-            let mut world = make();
-            run_frames(&mut world, 12);
-            world.state_hash()
-        })
-    };
-    let reference = hash(1);
-    assert_eq!(reference, hash(2));
-    let mut world = make();
-    for _ in 0..12 {
-        world = decode(&encode(&world)).unwrap();
-        world.advance_frame().unwrap();
-    }
-    assert_eq!(reference, world.state_hash());
+    assert_reproducible(start, (12, 1), |world, _| run_frames(world, 1), World::state_hash);
 }
 
 /// A minute of sloshing in a closed box that is shaken sideways and rotated. Runs only with `PHYXEL_LONG`.
@@ -162,7 +127,7 @@ fn nothing_leaves_a_closed_box_in_a_minute_of_shaking() {
     if std::env::var_os("PHYXEL_LONG").is_none() {
         return;
     }
-    let mut world = world(elastic_material(0.0), DOWN);
+    let mut world = world(liquid(), DOWN);
     // Six walls as one box each, on the same path: 0.2 m to and fro every second, and a rotation about z by
     // 0.3.
     let (half, thickness) = (Vec3::new(0.5, 0.3, 0.2), 0.2);
@@ -181,7 +146,7 @@ fn nothing_leaves_a_closed_box_in_a_minute_of_shaking() {
         let wall = Obstacle::new(format!("wall-{number}"), Geometry::Box { size }, Pose::default());
         world.add_obstacle(Obstacle { keyframes: keyframes.collect(), ..wall }).unwrap();
     }
-    world.add_body(at_position(fluid_body("water", Vec3::new(0.9, 0.3, 0.34), 0.05), Vec3::Y * -0.1)).unwrap();
+    world.add_body(fluid_body("water", Vec3::new(0.9, 0.3, 0.34), 0.05).at(Vec3::Y * -0.1)).unwrap();
     while world.time() < 59.99 {
         world.advance_frame().unwrap();
         let now = pose(world.time(), Vec3::ZERO);

@@ -1,28 +1,27 @@
 //! Docking and fracture.
 
-use crate::common::{DOWN, Lcg, run_frames, run_steps, world, world_without_gravity};
-use crate::{crystal_body, elastic_material, momenta, packed_body};
+use crate::common::determinism::assert_reproducible;
+use crate::common::*;
+use crate::{crystal_body, packed_body};
 use glam::{Quat, Vec3};
 use phyxel::World;
 use phyxel::body::{NewBody, Pose};
-use phyxel::checkpoint::{decode, encode};
-use phyxel::commands::{Command, Setting, Target};
+use phyxel::commands::{Setting, Target};
 use phyxel::material::{Material, ThermalProperties};
 use phyxel::model::CrystalSettings;
 use phyxel::model::crystal::{Docking, PhaseChangeSettings};
-use phyxel::parallel::with_threads;
+use phyxel::store::Phase;
 
 /// Material with a strength.
 fn brittle_material(young_modulus: f32, strength: f32) -> Material {
-    Material { strength: Some(strength.into()), damping: 0.1, ..elastic_material(young_modulus) }
+    Material { strength: Some(strength.into()), damping: 0.1, ..elastic(young_modulus, 0.0) }
 }
 
 /// A bar along x whose left end is fixed.
 fn fixed_bar(size: Vec3) -> NewBody {
-    let mut body = crystal_body("bar", size, 0.1);
+    let body = crystal_body("bar", size, 0.1);
     let first = body.samples.iter().map(|x| x.x).fold(f32::INFINITY, f32::min);
-    body.held = (0..body.samples.len() as u32).filter(|&i| body.samples[i as usize].x < first + 0.1).collect();
-    body
+    body.fixed_where(|x| x.x < first + 0.1)
 }
 
 fn pieces_and_broken(world: &World) -> (u32, u64) {
@@ -41,8 +40,7 @@ fn a_hanging_bar_breaks_at_its_strength() {
         let (first, last) = (xs().fold(f32::INFINITY, f32::min), xs().fold(f32::NEG_INFINITY, f32::max));
         let load = 2.0 * 1000.0 * gravity * (last - first - 0.07);
         let material = Material { damping: 0.0, ..brittle_material(young_modulus, strength * load) };
-        let mut world = world(material, Vec3::new(gravity, 0.0, 0.0));
-        world.add_body(body).unwrap();
+        let mut world = world(material, Vec3::new(gravity, 0.0, 0.0)).with_body(body);
         // Its period is 4 L/c = 0.14 s.
         run_frames(&mut world, 8);
         let (pieces, broken) = pieces_and_broken(&world);
@@ -61,19 +59,17 @@ fn mean_state_beyond(world: &World, x: f32) -> (Vec3, Vec3) {
 #[test]
 fn a_cantilever_breaks_under_gravity_and_its_pieces_stay_separate_in_contact() {
     // Its bending stress is 3 rho g L^2/h = 38 kPa at the wall, and up to twice that at first.
-    let mut world = world(brittle_material(1.0e6, 3.0e4), DOWN);
-    world.add_body(fixed_bar(Vec3::new(0.9, 0.5, 0.5))).unwrap();
+    let mut world = world(brittle_material(1.0e6, 3.0e4), DOWN).with_body(fixed_bar(Vec3::new(0.9, 0.5, 0.5)));
     // A quarter of a period is 0.07 s; the broken piece falls.
     run_frames(&mut world, 8);
     let (pieces, broken) = pieces_and_broken(&world);
     assert!(pieces >= 2 && broken > 40, "{pieces} pieces, {broken} broken");
     let down = mean_state_beyond(&world, 0.2).1.y;
     assert!(down < -1.0, "falls at {down} m/s");
-    let set = |world: &mut World, target, setting| world.apply(Command::Set { target, setting }).unwrap();
     set(&mut world, Target::World, Setting::Gravity(Vec3::ZERO));
     // Moved back to its initial height, against the piece at the wall, in three frames.
     let lifted = -mean_state_beyond(&world, 0.2).0.y;
-    set(&mut world, Target::Body("bar".into()), Setting::Velocity(Vec3::new(0.0, 10.0 * lifted, 0.0)));
+    set_body(&mut world, "bar", Setting::Velocity(Vec3::new(0.0, 10.0 * lifted, 0.0)));
     run_frames(&mut world, 3);
     let touching_pairs = |world: &World| {
         let particles = world.particles();
@@ -82,7 +78,7 @@ fn a_cantilever_breaks_under_gravity_and_its_pieces_stay_separate_in_contact() {
         (0..particles.len()).for_each(|i| if particles.rest[i].x > 0.2 { right.push(i) } else { left.push(i) });
         left.iter().map(|&i| right.iter().filter(|&&j| close(i, j)).count()).sum::<usize>()
     };
-    set(&mut world, Target::Body("bar".into()), Setting::Velocity(Vec3::new(-1.0, 0.0, 0.0)));
+    set_body(&mut world, "bar", Setting::Velocity(Vec3::new(-1.0, 0.0, 0.0)));
     let mut touching = 0;
     for _ in 0..6 {
         run_frames(&mut world, 1);
@@ -93,7 +89,7 @@ fn a_cantilever_breaks_under_gravity_and_its_pieces_stay_separate_in_contact() {
     let after_contact = pieces_and_broken(&world);
     assert!(after_contact.0 >= pieces && after_contact.1 >= broken, "{after_contact:?}");
     // No bond: it keeps the velocity at which it is moved away.
-    set(&mut world, Target::Body("bar".into()), Setting::Velocity(Vec3::X));
+    set_body(&mut world, "bar", Setting::Velocity(Vec3::X));
     run_frames(&mut world, 10);
     let away = mean_state_beyond(&world, 0.2).1.x;
     assert!(away > 0.8, "{away} m/s");
@@ -103,13 +99,11 @@ fn a_cantilever_breaks_under_gravity_and_its_pieces_stay_separate_in_contact() {
 fn vibrating_body(docking: Docking, strength: Option<f32>) -> World {
     let mut rng = Lcg(23);
     let strength = strength.map(Into::into);
-    let mut world =
-        world_without_gravity(Material { damping: 0.2, poisson_ratio: 0.3, strength, ..elastic_material(1.0e5) });
     let settings = CrystalSettings { docking: Some(docking), ..CrystalSettings::default() };
-    let body = packed_body("body", Vec3::new(0.9, 0.5, 0.5), 0.1, settings);
-    let start = body.samples.iter().map(|&x| x * Vec3::new(1.1, 0.97, 1.0) + rng.next_vector(0.03)).collect();
-    world.add_body(NewBody { start: Some(start), spin: Vec3::new(1.0, 3.0, 2.0), ..body }).unwrap();
-    world
+    let body = packed_body("body", Vec3::new(0.9, 0.5, 0.5), 0.1, settings)
+        .deformed(|x| x * Vec3::new(1.1, 0.97, 1.0) + rng.next_vector(0.03));
+    world_without_gravity(Material { damping: 0.2, poisson_ratio: 0.3, strength, ..elastic(1.0e5, 0.0) })
+        .with_body(NewBody { spin: Vec3::new(1.0, 3.0, 2.0), ..body })
 }
 
 #[test]
@@ -129,22 +123,16 @@ fn docking_and_fracture_conserve_momenta() {
 
 #[test]
 fn fracture_is_deterministic_for_any_threads_and_after_resuming() {
-    let advanced = |threads| {
-        with_threads(Some(threads), || {
-            let mut world = vibrating_body(Docking::default(), Some(3.0e3));
-            run_frames(&mut world, 6);
-            assert!(pieces_and_broken(&world).1 > 0);
+    let start = || vibrating_body(Docking::default(), Some(3.0e3));
+    assert_reproducible(
+        start,
+        (6, 1),
+        |world, _| run_frames(world, 1),
+        |world| {
+            assert!(pieces_and_broken(world).1 > 0);
             world.state_hash()
-        })
-    };
-    let first = advanced(1);
-    assert_eq!(advanced(2), first);
-    let mut resumed = vibrating_body(Docking::default(), Some(3.0e3));
-    for _ in 0..6 {
-        resumed = decode(&encode(&resumed)).unwrap();
-        run_frames(&mut resumed, 1);
-    }
-    assert_eq!(resumed.state_hash(), first);
+        },
+    );
 }
 
 /// Least distance between particles of two ranges, m.
@@ -157,7 +145,7 @@ fn min_distance(world: &World, a: std::ops::Range<usize>, b: std::ops::Range<usi
 #[test]
 fn crystals_that_collide_at_5_m_per_s_rebound_without_sticking_or_interpenetrating() {
     for docking in [None, Some(Docking::default())] {
-        let mut world = world_without_gravity(Material { damping: 0.02, ..elastic_material(4.0e6) });
+        let mut world = world_without_gravity(Material { damping: 0.02, ..elastic(4.0e6, 0.0) });
         let settings = CrystalSettings { docking, ..CrystalSettings::default() };
         for (name, x, speed) in [("left", -0.4, 2.5), ("right", 0.4, -2.5)] {
             let body = packed_body(name, Vec3::splat(0.5), 0.1, settings.clone());
@@ -186,16 +174,15 @@ fn crystals_that_collide_at_5_m_per_s_rebound_without_sticking_or_interpenetrati
 
 #[test]
 fn pieces_that_collide_again_at_5_m_per_s_rebound() {
-    let mut world = world(brittle_material(4.0e6, 3.0e4), Vec3::new(20.0, 0.0, 0.0));
-    world.add_body(fixed_bar(Vec3::new(1.5, 0.5, 0.5))).unwrap();
+    let mut world =
+        world(brittle_material(4.0e6, 3.0e4), Vec3::new(20.0, 0.0, 0.0)).with_body(fixed_bar(Vec3::new(1.5, 0.5, 0.5)));
     run_frames(&mut world, 8);
     let (pieces, broken) = pieces_and_broken(&world);
     assert!(pieces >= 2, "{pieces} pieces, {broken} broken");
-    let set = |world: &mut World, target, setting| world.apply(Command::Set { target, setting }).unwrap();
     set(&mut world, Target::World, Setting::Gravity(Vec3::ZERO));
     // Strong enough not to shatter.
     set(&mut world, Target::Material("matter".into()), Setting::Strength(Some(1.0e9.into())));
-    set(&mut world, Target::Body("bar".into()), Setting::Velocity(Vec3::new(-5.0, 0.0, 0.0)));
+    set_body(&mut world, "bar", Setting::Velocity(Vec3::new(-5.0, 0.0, 0.0)));
     let (first, mut least) = (mean_state_beyond(&world, 0.3).0.x, f32::INFINITY);
     for _ in 0..15 {
         run_frames(&mut world, 1);
@@ -216,29 +203,22 @@ fn melt_that_freezes_between_surfaces_bonds_them() {
     let change = PhaseChangeSettings { max_speed: 10.0, ..PhaseChangeSettings::default() };
     let settings = CrystalSettings { docking: Some(Docking::default()), change, ..CrystalSettings::default() };
     let size = Vec3::splat(0.2);
-    for (name, phase, x) in [
-        ("left", phyxel::store::Phase::Solid, -0.177),
-        ("right", phyxel::store::Phase::Solid, 0.177),
-        ("melt", phyxel::store::Phase::Fluid, 0.0),
-    ] {
+    for (name, phase, x) in
+        [("left", Phase::Solid, -0.177), ("right", Phase::Solid, 0.177), ("melt", Phase::Fluid, 0.0)]
+    {
         let body = packed_body(name, size, 0.05, CrystalSettings { phase, ..settings.clone() });
-        let pose = Pose { position: Vec3::new(x, 0.0, 0.0), rotation: Quat::IDENTITY };
-        world.add_body(NewBody { temperature: 5.0, pose, ..body }).unwrap();
+        world.add_body(NewBody { temperature: 5.0, ..body.at(Vec3::X * x) }).unwrap();
     }
     let objects = |world: &World| world.models().crystal.object_count(world.particles());
     assert_eq!(objects(&world), 2);
     // Docks of surfaces close within 0.1 s; melt that freezes to them opens them again and bonds both.
     run_frames(&mut world, 60);
     assert_eq!(objects(&world), 1);
-    let set = |world: &mut World, name: &str, velocity| {
-        let (target, setting) = (Target::Body(name.into()), Setting::Velocity(velocity));
-        world.apply(Command::Set { target, setting }).unwrap();
-    };
-    set(&mut world, "left", Vec3::ZERO);
-    set(&mut world, "melt", Vec3::ZERO);
-    set(&mut world, "right", Vec3::new(0.3, 0.0, 0.0));
+    set_body(&mut world, "left", Setting::Velocity(Vec3::ZERO));
+    set_body(&mut world, "melt", Setting::Velocity(Vec3::ZERO));
+    set_body(&mut world, "right", Setting::Velocity(0.3 * Vec3::X));
     run_frames(&mut world, 30);
-    let speeds = [0, 1].map(|k| crate::common::mean_velocity(&world, k).x);
+    let speeds = [0, 1].map(|k| mean_velocity(&world, k).x);
     // Bonded bodies move together, but for vibration.
     assert!(speeds[0] > 0.03, "{speeds:?}");
 }

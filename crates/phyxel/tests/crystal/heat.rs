@@ -1,7 +1,7 @@
 //! Heat in crystals: absorption by surfaces, and conduction.
 
-use crate::common::{run_steps, world_without_gravity};
-use crate::{crystal_body, elastic_material};
+use crate::common::{Furnish, elastic, run_steps, world_without_gravity};
+use crate::crystal_body;
 use glam::Vec3;
 use phyxel::commands::{Command, Region};
 use phyxel::heating::Heating;
@@ -15,15 +15,14 @@ fn conducting_material(conductivity: f32) -> Material {
         ..ThermalProperties::default()
     };
     // Soft, so that long steps are stable.
-    Material { heat, ..elastic_material(10.0) }
+    Material { heat, ..elastic(10.0, 0.0) }
 }
 
 #[test]
 fn a_block_absorbs_heat_through_its_surface_area() {
     let (spacing, size) = (0.02f32, Vec3::new(0.4, 0.3, 0.2));
     let layer = spacing / 2.0f32.sqrt();
-    let mut world = world_without_gravity(conducting_material(0.5));
-    world.add_body(crystal_body("block", size, spacing)).unwrap();
+    let mut world = world_without_gravity(conducting_material(0.5)).with_body(crystal_body("block", size, spacing));
     world.add_heating(Heating { flux: 100.0, ..Heating::new("sun", "block") }).unwrap();
     run_steps(&mut world, 0.001, 10);
     // The outermost layers represent half a layer more.

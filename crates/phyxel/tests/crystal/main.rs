@@ -13,12 +13,9 @@ mod solid;
 mod table;
 mod viscosity;
 
-use common::body;
-use glam::{DVec3, Vec3};
-use phyxel::World;
+use glam::Vec3;
 use phyxel::body::NewBody;
 use phyxel::material::Material;
-use phyxel::model::shape_matching::ShapeMatchingSettings;
 use phyxel::model::{CrystalSettings, ModelSettings};
 use phyxel::store::Phase;
 
@@ -41,8 +38,7 @@ fn closest_packing(size: Vec3, spacing: f32) -> Vec<Vec3> {
 fn packed_body(name: &str, size: Vec3, spacing: f32, settings: CrystalSettings) -> NewBody {
     let samples = closest_packing(size, spacing);
     let volume = samples.len() as f64 * f64::from(spacing).powi(3) / 2.0f64.sqrt();
-    let model = ModelSettings::Crystal(settings);
-    NewBody { model, volume, spacing, ..body(name, samples, ShapeMatchingSettings::default()) }
+    NewBody { volume, ..common::new_body(name, ModelSettings::Crystal(settings), samples, spacing) }
 }
 
 fn crystal_body(name: &str, size: Vec3, spacing: f32) -> NewBody {
@@ -53,21 +49,9 @@ fn fluid_body(name: &str, size: Vec3, spacing: f32) -> NewBody {
     packed_body(name, size, spacing, CrystalSettings { phase: Phase::Fluid, ..CrystalSettings::default() })
 }
 
-/// Material with a Young's modulus, without damping.
-fn elastic_material(young: f32) -> Material {
-    Material { young_modulus: young.into(), poisson_ratio: 0.0, damping: 0.0, ..common::default_material() }
-}
-
-/// Momentum and angular momentum of all particles.
-fn momenta(world: &World) -> (DVec3, DVec3) {
-    let particles = world.particles();
-    let mut sums = (DVec3::ZERO, DVec3::ZERO);
-    for ((x, v), m) in particles.position.iter().zip(&particles.velocity).zip(&particles.mass) {
-        let momentum = v.as_dvec3() * f64::from(*m);
-        sums.0 += momentum;
-        sums.1 += x.as_dvec3().cross(momentum);
-    }
-    sums
+/// Material without stiffness.
+fn liquid() -> Material {
+    common::elastic(0.0, 0.0)
 }
 
 /// Slope of the least-squares line through points.

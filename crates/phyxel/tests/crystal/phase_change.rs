@@ -1,11 +1,11 @@
 //! Melting and freezing.
 
-use crate::common::{run_frames, world_without_gravity};
-use crate::{elastic_material, momenta, packed_body};
-use glam::{Quat, Vec3};
+use crate::common::determinism::assert_reproducible;
+use crate::common::{Fixture, Furnish, elastic, momenta, run_frames, world_without_gravity};
+use crate::packed_body;
+use glam::Vec3;
 use phyxel::World;
-use phyxel::body::{NewBody, Pose};
-use phyxel::checkpoint::{decode, encode};
+use phyxel::body::NewBody;
 use phyxel::material::{Material, ThermalProperties};
 use phyxel::model::CrystalSettings;
 use phyxel::model::crystal::PhaseChangeSettings;
@@ -15,12 +15,12 @@ use phyxel::store::Phase;
 fn ice() -> Material {
     let heat =
         ThermalProperties { melting: Some(10.0), latent: 3.0e4, specific_heat: 2000.0, ..ThermalProperties::default() };
-    Material { heat, damping: 0.3, ..elastic_material(1.0e5) }
+    Material { heat, damping: 0.3, ..elastic(1.0e5, 0.0) }
 }
 
 fn icy_body(name: &str, phase: Phase, temperature: f32, size: Vec3, position: Vec3) -> NewBody {
     let body = packed_body(name, size, 0.05, CrystalSettings { phase, ..CrystalSettings::default() });
-    NewBody { temperature, pose: Pose { position, rotation: Quat::IDENTITY }, ..body }
+    NewBody { temperature, ..body.at(position) }
 }
 
 fn solid_count(world: &World) -> usize {
@@ -79,19 +79,18 @@ fn melt_below_the_melting_point_stays_fluid_until_it_is_below_the_freezing_point
 
 #[test]
 fn melting_and_freezing_are_deterministic_after_resuming() {
-    let make = || {
-        let mut world = world_without_gravity(ice());
-        world.add_body(icy_body("warm", Phase::Solid, 10.5, Vec3::splat(0.2), Vec3::ZERO)).unwrap();
-        world.add_body(icy_body("cold", Phase::Solid, -30.0, Vec3::splat(0.2), Vec3::new(0.25, 0.0, 0.0))).unwrap();
-        world
+    let start = || {
+        world_without_gravity(ice())
+            .with_body(icy_body("warm", Phase::Solid, 10.5, Vec3::splat(0.2), Vec3::ZERO))
+            .with_body(icy_body("cold", Phase::Solid, -30.0, Vec3::splat(0.2), Vec3::new(0.25, 0.0, 0.0)))
     };
-    let mut uninterrupted = make();
-    run_frames(&mut uninterrupted, 6);
-    let mut resumed = make();
-    for _ in 0..6 {
-        resumed = decode(&encode(&resumed)).unwrap();
-        run_frames(&mut resumed, 1);
-    }
-    assert!(solid_count(&uninterrupted) < uninterrupted.particles().len());
-    assert_eq!(uninterrupted.state_hash(), resumed.state_hash());
+    assert_reproducible(
+        start,
+        (6, 1),
+        |world, _| run_frames(world, 1),
+        |world| {
+            assert!(solid_count(world) < world.particles().len());
+            world.state_hash()
+        },
+    );
 }

@@ -1,7 +1,7 @@
 //! Invalid settings are rejected by name.
 
-use crate::common::world_without_gravity;
-use crate::{crystal_body, elastic_material, fluid_body, packed_body};
+use crate::common::{elastic, world_without_gravity};
+use crate::{crystal_body, fluid_body, liquid, packed_body};
 use glam::Vec3;
 use phyxel::body::NewBody;
 use phyxel::material::{Material, ThermalProperties};
@@ -11,7 +11,7 @@ use phyxel::skin::{Skin, SkinMesh};
 use phyxel::store::Phase;
 
 fn first_error(bodies: &[NewBody], young_modulus: f32) -> String {
-    let mut world = world_without_gravity(elastic_material(young_modulus));
+    let mut world = world_without_gravity(elastic(young_modulus, 0.0));
     let mut added = bodies.iter().map(|body| world.add_body(body.clone()));
     let error = added.find_map(Result::err);
     error.expect("one of the bodies is rejected").to_string()
@@ -49,7 +49,7 @@ fn invalid_bodies_are_rejected_by_name() {
     };
     let mut world = world_without_gravity(Material {
         heat: ThermalProperties { melting: Some(10.0), ..ThermalProperties::default() },
-        ..elastic_material(1.0e5)
+        ..elastic(1.0e5, 0.0)
     });
     let error = world.add_body(with(colder(Some(12.0)))).unwrap_err().to_string();
     assert!(error.contains("ice") && error.contains("freezing_point") && error.contains("12"), "{error}");
@@ -68,7 +68,7 @@ fn invalid_bodies_are_rejected_by_name() {
 
 #[test]
 fn a_fluid_accepts_any_samples_and_needs_no_stiffness() {
-    let mut world = world_without_gravity(elastic_material(0.0));
+    let mut world = world_without_gravity(liquid());
     let samples = crate::common::block([4, 4, 4], 0.1);
     let volume = samples.len() as f64 * 1e-3;
     let water = fluid_body("water", Vec3::splat(0.3), 0.1);

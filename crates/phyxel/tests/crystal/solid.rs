@@ -1,11 +1,11 @@
 //! Crystals: equilibrium, momentum, stiffness, impact.
 
-use crate::common::{DOWN, Lcg, floor, run_steps, world, world_without_gravity};
-use crate::{crystal_body, elastic_material, momenta, packed_body};
+use crate::common::*;
+use crate::{crystal_body, packed_body};
 use glam::{Quat, Vec3};
 use phyxel::World;
 use phyxel::body::{NewBody, Pose};
-use phyxel::commands::{Command, Setting, Target};
+use phyxel::commands::Setting;
 use phyxel::material::{Curve, Friction, Material, ThermalProperties};
 use phyxel::model::CrystalSettings;
 
@@ -16,8 +16,8 @@ fn an_ideal_crystal_with_a_random_rotation_is_in_equilibrium() {
         let rotation = Quat::from_scaled_axis(rng.next_vector(2.0));
         let settings = CrystalSettings { support, ..CrystalSettings::default() };
         let body = packed_body("body", Vec3::splat(0.6), 0.1, settings);
-        let mut world = world_without_gravity(elastic_material(1.0e6));
-        world.add_body(NewBody { pose: Pose { position: Vec3::new(0.3, 0.1, -0.2), rotation }, ..body }).unwrap();
+        let mut world = world_without_gravity(elastic(1.0e6, 0.0))
+            .with_body(NewBody { pose: Pose { position: Vec3::new(0.3, 0.1, -0.2), rotation }, ..body });
         let start = world.particles().position.clone();
         run_steps(&mut world, 2.0e-4, 200);
         let largest_displacement =
@@ -31,10 +31,10 @@ fn an_ideal_crystal_with_a_random_rotation_is_in_equilibrium() {
 #[test]
 fn a_vibrating_and_spinning_crystal_conserves_momenta() {
     let mut rng = Lcg(11);
-    let mut world = world_without_gravity(Material { damping: 0.2, poisson_ratio: 0.3, ..elastic_material(1.0e5) });
+    let mut world = world_without_gravity(Material { damping: 0.2, poisson_ratio: 0.3, ..elastic(1.0e5, 0.0) });
     let body = crystal_body("body", Vec3::new(0.9, 0.5, 0.5), 0.1);
-    let start = body.samples.iter().map(|&x| x * Vec3::new(1.05, 0.97, 1.0) + rng.next_vector(0.004)).collect();
-    world.add_body(NewBody { start: Some(start), spin: Vec3::new(1.0, 3.0, 2.0), ..body }).unwrap();
+    let body = body.deformed(|x| x * Vec3::new(1.05, 0.97, 1.0) + rng.next_vector(0.004));
+    world.add_body(NewBody { spin: Vec3::new(1.0, 3.0, 2.0), ..body }).unwrap();
     let (linear, angular) = momenta(&world);
     run_steps(&mut world, 5.0e-4, 1000);
     let (p, l) = momenta(&world);
@@ -55,8 +55,7 @@ fn relax_kinetically(world: &mut World, dt: f32) {
         run_steps(world, dt, 1);
         let now = energy(world);
         if now < last {
-            let target = Target::Body("body".into());
-            world.apply(Command::Set { target, setting: Setting::Velocity(Vec3::ZERO) }).unwrap();
+            set_body(world, "body", Setting::Velocity(Vec3::ZERO));
             stops += 1;
             last = 0.0;
         } else {
@@ -71,17 +70,15 @@ fn relax_kinetically(world: &mut World, dt: f32) {
 
 /// Elongation of a hanging bar of square cross-section over the closed form.
 fn elongation_ratio(width: f32, support: f32) -> f32 {
-    elongation_ratio_of(width, support, elastic_material(1.0e6), 0.0)
+    elongation_ratio_of(width, support, elastic(1.0e6, 0.0), 0.0)
 }
 
 /// The same for a material with a Young's modulus of 1e6 Pa at this temperature.
 fn elongation_ratio_of(width: f32, support: f32, material: Material, temperature: f32) -> f32 {
     let settings = CrystalSettings { support, ..CrystalSettings::default() };
-    let mut body = packed_body("body", Vec3::new(2.0, width, width), 0.1, settings);
-    body.held = (0..body.samples.len() as u32).filter(|&i| body.samples[i as usize].x < -0.9).collect();
+    let body = packed_body("body", Vec3::new(2.0, width, width), 0.1, settings).fixed_where(|x| x.x < -0.9);
     let young = 1.0e6;
-    let mut world = world(material, Vec3::new(4.0, 0.0, 0.0));
-    world.add_body(NewBody { temperature, ..body }).unwrap();
+    let mut world = world(material, Vec3::new(4.0, 0.0, 0.0)).with_body(NewBody { temperature, ..body });
     relax_kinetically(&mut world, 1.0e-3);
     let particles = world.particles();
     // u(x) = rho g/E (L x - x^2/2) from the last fixed layer to the free end, half a layer beyond the last
@@ -118,7 +115,7 @@ fn youngs_modulus_follows_temperature() {
     let width = 4.1 * LAYER;
     let cold = elongation_ratio(width, 1.9);
     let curve = Curve::new(vec![(0.0, 3.0e6), (100.0, 1.0e6)]).unwrap();
-    let curved = Material { young_modulus: curve, ..elastic_material(1.0) };
+    let curved = Material { young_modulus: curve, ..elastic(1.0, 0.0) };
     let heat = ThermalProperties {
         softening: Some(50.0),
         melting: Some(150.0),
@@ -126,7 +123,7 @@ fn youngs_modulus_follows_temperature() {
         ..ThermalProperties::default()
     };
     // Half way to the melting point 0.6 of the modulus remains.
-    let softened = Material { heat, ..elastic_material(1.0e6 / 0.6) };
+    let softened = Material { heat, ..elastic(1.0e6 / 0.6, 0.0) };
     for material in [curved, softened] {
         // The same but for the relaxation: strains of 1e-2 in positions of seven digits.
         let warm = elongation_ratio_of(width, 1.9, material, 100.0);
@@ -136,23 +133,14 @@ fn youngs_modulus_follows_temperature() {
 
 #[test]
 fn a_soft_cube_deforms_plastically_on_a_hard_impact() {
-    let mut world = world(Material { damping: 0.3, poisson_ratio: 0.2, ..elastic_material(3.0e4) }, DOWN);
+    let mut world = world(Material { damping: 0.3, poisson_ratio: 0.2, ..elastic(3.0e4, 0.0) }, DOWN);
     let body = crystal_body("body", Vec3::splat(0.7), 0.1);
-    let position = Vec3::new(0.0, 2.5, 0.0);
-    world.add_body(NewBody { pose: Pose { position, rotation: Quat::IDENTITY }, ..body }).unwrap();
+    world.add_body(body.at(2.5 * Vec3::Y)).unwrap();
     world.add_obstacle(floor(Friction::default(), 0.0)).unwrap();
-    let size = |world: &World| {
-        let [low, high] = world.frame().bodies[0].report.bounds;
-        [0, 1, 2].map(|axis| high[axis] - low[axis])
-    };
     let first = size(&world);
-    for _ in 0..90 {
-        world.advance_frame().unwrap();
-    }
+    run_frames(&mut world, 90);
     let settled = size(&world);
-    for _ in 0..30 {
-        world.advance_frame().unwrap();
-    }
+    run_frames(&mut world, 30);
     let last = size(&world);
     // It hits the floor faster than the speed of sound in it and is half as high for a moment. A fraction of
     // that remains, at constant volume: what it loses in height it gains in width.
@@ -165,11 +153,9 @@ fn a_soft_cube_deforms_plastically_on_a_hard_impact() {
 
 #[test]
 fn an_elastic_cube_bounces_and_keeps_its_shape() {
-    let mut world = world(Material { poisson_ratio: 0.2, ..elastic_material(1.0e6) }, DOWN);
+    let mut world = world(Material { poisson_ratio: 0.2, ..elastic(1.0e6, 0.0) }, DOWN);
     let body = crystal_body("body", Vec3::splat(0.5), 0.1);
-    world
-        .add_body(NewBody { pose: Pose { position: Vec3::new(0.0, 0.8, 0.0), rotation: Quat::IDENTITY }, ..body })
-        .unwrap();
+    world.add_body(body.at(0.8 * Vec3::Y)).unwrap();
     world.add_obstacle(floor(Friction::NONE, 0.0)).unwrap();
     let (mut lowest, mut rebound) = (f64::INFINITY, 0.0f64);
     for _ in 0..45 {

@@ -1,23 +1,18 @@
 //! Fluids against theory and experiment: the tables and charts of `validation/fluid.md`.
 //!
-//! With `PHYXEL_BLESS=1` the test rewrites the document and its charts; otherwise its results must agree with
-//! it.
+//! With `PHYXEL_BLESS=1` the test rewrites the document and its charts.
 
 use crate::chart::Chart;
-use crate::common::{DOWN, run_frames, run_steps, world};
-use crate::fluid::{add_tank, at_position, pool};
+use crate::common::{DOWN, Fixture, golden, pose_at, run_frames, run_steps, world};
+use crate::fluid::{add_tank, pool};
 use crate::viscosity::{SPACING, fluid_material, without_smoothing};
 use crate::{fitted_slope, fluid_body};
-use glam::{Quat, Vec3};
+use glam::Vec3;
 use phyxel::World;
 use phyxel::body::{BodyId, Pose};
 use phyxel::material::Friction;
 use phyxel::obstacle::{Geometry, Keyframe, Obstacle};
 use std::fmt::Write;
-use std::path::Path;
-
-/// Tolerance: numbers have at most three decimals, the last of which may be rounded either way.
-const ROUNDING: f64 = 0.0021;
 
 /// Collapse of a column of width `a` and twice that height: time over `sqrt(a/2g)` and front over `a`, table
 /// 2 of `[MM52]`.
@@ -49,8 +44,7 @@ PHYXEL_BLESS=1 cargo nextest run -p phyxel --test crystal table
 ";
 
 fn add_wall(world: &mut World, name: &str, normal: Vec3, position: Vec3, friction: Friction) {
-    let pose = Pose { position, rotation: Quat::IDENTITY };
-    let obstacle = Obstacle { friction, ..Obstacle::new(name, Geometry::HalfSpace { normal }, pose) };
+    let obstacle = Obstacle { friction, ..Obstacle::new(name, Geometry::HalfSpace { normal }, pose_at(position)) };
     world.add_obstacle(obstacle).unwrap();
 }
 
@@ -66,7 +60,7 @@ fn channel(viscosity: f32, speed: f32, half: f32, length: f32, weight: f32) -> W
     add_wall(&mut world, "front", Vec3::NEG_Z, Vec3::Z * side, Friction::NONE);
     let keyframe = |time: f64| {
         let position = Vec3::X * (-0.5 * length - 0.5 * layer + speed * time as f32);
-        Keyframe { time, pose: Pose { position, rotation: Quat::IDENTITY } }
+        Keyframe { time, pose: pose_at(position) }
     };
     let piston = Obstacle::new("piston", Geometry::HalfSpace { normal: Vec3::X }, Pose::default());
     world
@@ -103,7 +97,7 @@ fn front_of_dam() -> Vec<(f64, f64)> {
     add_tank(&mut world, 2.0, width);
     let size = Vec3::new(width - layer, 29.0 * layer, width - layer);
     let at = Vec3::new(-1.0 + 0.5 * width, 14.5 * layer, 0.0);
-    world.add_body(at_position(fluid_body("water", size, layer * 2.0f32.sqrt()), at)).unwrap();
+    world.add_body(fluid_body("water", size, layer * 2.0f32.sqrt()).at(at)).unwrap();
     let scale = (2.0 * 9.81 / f64::from(width)).sqrt();
     let mut front = Vec::new();
     while world.time() * scale < 3.5 {
@@ -269,25 +263,13 @@ fn describe_plates(text: &mut String, files: &mut Vec<(&'static str, String)>) {
     files.push(("fluid-plates.svg", chart.svg()));
 }
 
-fn numbers(text: &str) -> Vec<f64> {
-    text.split(['|', ' ', '\n']).filter_map(|word| word.parse().ok()).collect()
-}
-
 #[test]
 fn the_tables_agree_with_the_results() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation");
     let (mut results, mut files) = (HEAD.to_string(), Vec::new());
     describe_pool(&mut results, &mut files);
     describe_dam(&mut results, &mut files);
     describe_plates(&mut results, &mut files);
-    if std::env::var_os("PHYXEL_BLESS").is_some() {
-        std::fs::write(folder.join("fluid.md"), results).unwrap();
-        files.into_iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
-        return;
-    }
-    let recorded = std::fs::read_to_string(folder.join("fluid.md")).unwrap_or_default();
-    let (result_numbers, recorded_numbers) = (numbers(&results), numbers(&recorded));
-    let same = result_numbers.len() == recorded_numbers.len()
-        && result_numbers.iter().zip(&recorded_numbers).all(|(a, b)| (a - b).abs() <= ROUNDING);
-    assert!(same, "validation/fluid.md has\n{recorded}\nbut the results are\n{results}");
+    files.iter().for_each(|(name, text)| _ = golden::bless(name, text));
+    // Numbers have at most three decimals, the last of which may be rounded either way.
+    golden::assert_agrees("fluid.md", &results, golden::within(0.0021));
 }

@@ -1,10 +1,10 @@
-//! Viscosity and surface surface_tension.
+//! Viscosity and surface tension.
 
-use crate::common::{run_steps, world_without_gravity};
-use crate::{elastic_material, fluid_body, momenta};
-use glam::{Quat, Vec3};
+use crate::common::{Fixture, momenta, run_steps, world_without_gravity};
+use crate::{fluid_body, liquid};
+use glam::Vec3;
 use phyxel::World;
-use phyxel::body::{BodyId, NewBody, Pose};
+use phyxel::body::{BodyId, NewBody};
 use phyxel::material::{FluidProperties, Material};
 use phyxel::model::{CrystalSettings, ModelSettings};
 use phyxel::store::Phase;
@@ -14,7 +14,7 @@ pub const SPACING: f32 = 0.05;
 /// Fluid of 1000 kg/m3.
 pub fn fluid_material(viscosity: f32, surface_tension: f32) -> Material {
     let fluid = FluidProperties { viscosity: viscosity.into(), surface_tension, ..FluidProperties::default() };
-    Material { fluid, ..elastic_material(0.0) }
+    Material { fluid, ..liquid() }
 }
 
 /// The same body as a fluid without velocity smoothing.
@@ -34,8 +34,7 @@ fn explicit_and_implicit_viscosity_conserve_momenta() {
         world.add_body(spinning).unwrap();
         let impacting = NewBody {
             velocity: Vec3::new(-1.0, 0.2, 0.0),
-            pose: Pose { position: Vec3::new(0.4, 0.05, 0.0), rotation: Quat::IDENTITY },
-            ..without_smoothing(fluid_body("drop", Vec3::splat(0.15), SPACING))
+            ..without_smoothing(fluid_body("drop", Vec3::splat(0.15), SPACING)).at(Vec3::new(0.4, 0.05, 0.0))
         };
         world.add_body(impacting).unwrap();
         let first = momenta(&world);
@@ -93,7 +92,7 @@ fn touching_drops_coalesce() {
     let mut world = world_without_gravity(fluid_material(0.02, 0.07));
     for (name, x) in [("left", -0.0055), ("right", 0.0055)] {
         let drop = fluid_body(name, Vec3::splat(0.009), 0.002);
-        world.add_body(NewBody { pose: Pose { position: Vec3::X * x, rotation: Quat::IDENTITY }, ..drop }).unwrap();
+        world.add_body(drop.at(Vec3::X * x)).unwrap();
     }
     let before = aspect_ratio(&world);
     run_steps(&mut world, 0.0005, 600);

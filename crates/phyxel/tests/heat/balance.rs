@@ -1,14 +1,15 @@
 //! Energy conservation with every boundary condition.
 
-use crate::experiments::{DENSITY, SPECIFIC, add_block, add_body, advance, ball_cells, plain, profile, radiate, world};
+use crate::common::determinism::assert_reproducible;
+use crate::common::{balance_error, run_steps};
+use crate::experiments::{DENSITY, SPECIFIC, add_block, add_body, ball_cells, plain, profile, radiate, world};
 use glam::Vec3;
+use phyxel::World;
 use phyxel::body::Pose;
-use phyxel::checkpoint::{decode, encode};
 use phyxel::commands::{Command, Region, Setting, Target};
 use phyxel::heating::{Exchange, Heating};
 use phyxel::material::ThermalProperties;
 use phyxel::obstacle::{Geometry, Obstacle};
-use phyxel::{World, parallel};
 
 fn melting() -> ThermalProperties {
     ThermalProperties { melting: Some(30.0), latent: 2.0e4, ..plain() }
@@ -55,7 +56,7 @@ fn heat_is_conserved_over_ten_thousand_steps_with_every_boundary_condition() {
     for number in 0..7 {
         for dt in [20.0, 1000.0] {
             let (name, mut world) = heated_block(number);
-            advance(&mut world, dt, 10_000);
+            run_steps(&mut world, dt, 10_000);
             let totals = world.frame().totals;
             assert!(totals.balance_error.abs() < 1e-5, "{name} with {dt}: {}", totals.balance_error);
             let is_closed = number == 6;
@@ -72,7 +73,7 @@ fn a_flux_acts_on_the_area_of_its_faces() {
         let mut world = world(plain());
         add_block(&mut world, [2, 3, 4], 0.1, 0.0);
         world.add_heating(Heating { facing, flux: 100.0, until: Some(25.0), ..Heating::new("sun", "body") }).unwrap();
-        advance(&mut world, 10.0, 10);
+        run_steps(&mut world, 10.0, 10);
         let totals = world.frame().totals;
         // Areas are 32-bit numbers.
         assert!((totals.heat_in / (100.0 * area * 25.0) - 1.0).abs() < 1e-6, "{facing:?}: {}", totals.heat_in);
@@ -86,7 +87,7 @@ fn a_power_warms_its_region_at_its_rate() {
     add_block(&mut world, [4, 1, 1], 0.1, 0.0);
     let region = Region::Ball { centre: Vec3::new(0.05, 0.05, 0.05), radius: 0.01 };
     world.add_heating(Heating { region, power: 1.0e4, ..Heating::new("coil", "body") }).unwrap();
-    advance(&mut world, 1.0, 60);
+    run_steps(&mut world, 1.0, 60);
     let found = profile(&world);
     assert!((found[0].1 - 1.0e4 * 60.0 / (DENSITY * SPECIFIC)).abs() < 1e-5, "{}", found[0].1);
     assert!(found[1..].iter().all(|(_, t)| *t == 0.0));
@@ -99,7 +100,7 @@ fn a_prescribed_temperature_overrides_all_other_conditions() {
         add_block(&mut world, [3, 3, 3], 0.1, 10.0);
         let base = Heating { power: 1.0e6, ..radiate(1.0, 500.0) };
         world.add_heating(Heating { temperature: Some(55.0), until: Some(10.5 * dt), ..base }).unwrap();
-        advance(&mut world, dt, 10);
+        run_steps(&mut world, dt as f32, 10);
         assert!(profile(&world).iter().all(|(_, t)| (*t - 55.0).abs() < 1e-5));
         let expected = 0.027 * DENSITY * (SPECIFIC * 45.0 + 2.0e4);
         let totals = world.frame().totals;
@@ -114,7 +115,7 @@ fn a_pan_with_a_heat_capacity_and_what_lies_on_it_reach_their_common_temperature
     add_block(&mut world, [3, 3, 3], 0.1, 10.0);
     // The heat capacity of the block: 27 kg of 500 J/(kg K).
     world.add_obstacle(pan(90.0, Some(13_500.0))).unwrap();
-    advance(&mut world, 600.0, 500);
+    run_steps(&mut world, 600.0, 500);
     let frame = world.frame();
     assert!((frame.obstacles[0].temperature.unwrap() - 50.0).abs() < 1e-3, "{:?}", frame.obstacles[0].temperature);
     assert!(frame.particles.temperature.iter().all(|t| (t - 50.0).abs() < 1e-3));
@@ -134,7 +135,7 @@ fn a_pan_without_a_heat_capacity_keeps_its_temperature() {
     let mut world = world(plain());
     add_block(&mut world, [3, 3, 3], 0.1, 10.0);
     world.add_obstacle(pan(90.0, None)).unwrap();
-    advance(&mut world, 3600.0, 500);
+    run_steps(&mut world, 3600.0, 500);
     assert_eq!(world.frame().obstacles[0].temperature, Some(90.0));
     assert!(profile(&world).iter().all(|(_, t)| (*t - 90.0).abs() < 1e-3));
 }
@@ -145,14 +146,14 @@ fn a_heating_is_changed_and_switched_by_its_name() {
     add_block(&mut world, [1, 1, 1], 0.1, 0.0);
     world.add_heating(Heating { active: false, flux: 100.0, ..Heating::new("sun", "body") }).unwrap();
     let set = |setting| Command::Set { target: Target::Heating("sun".into()), setting };
-    advance(&mut world, 1.0, 1);
+    run_steps(&mut world, 1.0, 1);
     assert_eq!(world.frame().totals.heat_in, 0.0);
     world.apply(set(Setting::Active(true))).unwrap();
     world.apply(set(Setting::Flux(50.0))).unwrap();
-    advance(&mut world, 1.0, 1);
+    run_steps(&mut world, 1.0, 1);
     assert!((world.frame().totals.heat_in - 50.0 * 0.06).abs() < 1e-6);
     world.apply(set(Setting::Temperature(7.0))).unwrap();
-    advance(&mut world, 1.0, 1);
+    run_steps(&mut world, 1.0, 1);
     assert!((profile(&world)[0].1 - 7.0).abs() < 1e-6);
 }
 
@@ -170,18 +171,9 @@ fn busy_world() -> World {
 #[test]
 fn heat_is_the_same_on_any_number_of_threads_and_after_a_checkpoint() {
     for dt in [1.0, 5000.0] {
-        let hash = |threads: usize, checkpoint: bool| {
-            parallel::with_threads(Some(threads), || {
-                let mut world = busy_world();
-                advance(&mut world, dt, 4);
-                let mut world = if checkpoint { decode(&encode(&world)).unwrap() } else { world };
-                advance(&mut world, dt, 4);
-                (world.state_hash(), world.frame().totals.balance_error)
-            })
-        };
-        let (first, error) = hash(1, false);
-        assert!(error.abs() < 1e-9, "{error}");
-        assert_eq!(hash(2, false).0, first);
-        assert_eq!(hash(8, true).0, first);
+        let advance = |world: &mut World, _| run_steps(world, dt, 1);
+        let (_, error) =
+            assert_reproducible(busy_world, (8, 8), advance, |world| (world.state_hash(), balance_error(world)));
+        assert!(error < 1e-9, "{error}");
     }
 }

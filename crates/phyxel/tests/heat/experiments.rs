@@ -2,15 +2,13 @@
 //! units.
 
 use crate::closed_forms;
+use crate::common::{self, MATERIAL, run_steps};
 use glam::Vec3;
-use phyxel::body::{NewBody, Pose};
+use phyxel::World;
+use phyxel::body::NewBody;
 use phyxel::heating::{Exchange, Heating, Radiation};
 use phyxel::material::{Material, ThermalProperties};
-use phyxel::model::ModelSettings;
 use phyxel::model::shape_matching::{MatchingMode, ShapeMatchingSettings};
-use phyxel::skin::Skin;
-use phyxel::step::{StageTimes, step};
-use phyxel::{Settings, World};
 use std::f64::consts::PI;
 
 pub const DENSITY: f64 = 1000.0;
@@ -31,11 +29,8 @@ pub fn plain() -> ThermalProperties {
 }
 
 pub fn world(heat: ThermalProperties) -> World {
-    let mut world = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() }).unwrap();
-    world
-        .add_material(Material { name: "matter".into(), density: DENSITY as f32, heat, ..Material::default() })
-        .unwrap();
-    world
+    let (name, density) = (MATERIAL.into(), DENSITY as f32);
+    common::world_without_gravity(Material { name, density, heat, ..Material::default() })
 }
 
 /// Cell centres of a block whose lowest corner is the origin.
@@ -52,32 +47,9 @@ pub fn ball_cells(across: u32) -> Vec<Vec3> {
 }
 
 pub fn add_body(world: &mut World, samples: Vec<Vec3>, spacing: f32, volume: f64, temperature: f32) {
-    let model = ModelSettings::ShapeMatching(ShapeMatchingSettings {
-        mode: MatchingMode::Rigid,
-        ..ShapeMatchingSettings::default()
-    });
-    world.add_body(NewBody { temperature, held: vec![], ..fixed_body(model, samples, spacing, volume) }).unwrap();
-}
-
-/// Body at temperature 0 whose particles are all fixed.
-pub fn fixed_body(model: ModelSettings, samples: Vec<Vec3>, spacing: f32, volume: f64) -> NewBody {
-    NewBody {
-        name: "body".into(),
-        material: "matter".into(),
-        model,
-        volume,
-        held: (0..samples.len() as u32).collect(),
-        samples,
-        start: None,
-        spacing,
-        radius: None,
-        pose: Pose::default(),
-        velocity: Vec3::ZERO,
-        spin: Vec3::ZERO,
-        temperature: 0.0,
-        self_contact: false,
-        skin: Skin::Particles,
-    }
+    let rigid = ShapeMatchingSettings { mode: MatchingMode::Rigid, ..ShapeMatchingSettings::default() };
+    let body = common::body("body", samples, rigid);
+    world.add_body(NewBody { spacing, volume, temperature, ..body }).unwrap();
 }
 
 pub fn add_block(world: &mut World, counts: [u32; 3], spacing: f32, temperature: f32) {
@@ -95,12 +67,6 @@ pub fn radiate(emissivity: f32, ambient: f32) -> Heating {
     Heating { radiation: Some(Radiation { emissivity, ambient }), ..Heating::new("glow", "body") }
 }
 
-pub fn advance(world: &mut World, dt: f64, steps: u32) {
-    for _ in 0..steps {
-        step(world, dt as f32, &mut StageTimes::default()).unwrap();
-    }
-}
-
 /// Rest positions and temperatures.
 pub fn profile(world: &World) -> Vec<(Vec3, f64)> {
     let found = world.frame().particles.temperature;
@@ -116,14 +82,20 @@ pub fn largest(errors: impl Iterator<Item = f64>) -> f64 {
 pub fn run_to(world: &mut World, fourier: f64, length: f64, spacing: f64) {
     let time = fourier * length * length / DIFFUSIVITY;
     let steps = (time * DIFFUSIVITY / (0.05 * spacing * spacing)).ceil();
-    advance(world, time / steps, steps as u32);
+    run_steps(world, (time / steps) as f32, steps as usize);
 }
 
+/// Adds a block at temperature 0 with these counts of cells, of a spacing, whose lowest corner is the origin.
+pub type AddCells = fn(&mut World, [u32; 3], f64);
+
+/// Cells of shape matching.
+pub const CUBES: AddCells = |world, counts, spacing| add_block(world, counts, spacing as f32, 0.0);
+
 /// Slab with faces at 1: largest error at Fourier number 0.1.
-pub fn slab_error(count: u32) -> f64 {
+pub fn slab_error(add_cells: AddCells, count: u32) -> f64 {
     let spacing = 1.0 / f64::from(count);
     let mut world = world(plain());
-    add_block(&mut world, [1, count, 1], spacing as f32, 0.0);
+    add_cells(&mut world, [1, count, 1], spacing);
     world.add_heating(fix_faces("low", Some(Vec3::NEG_Y), 1.0)).unwrap();
     world.add_heating(fix_faces("high", Some(Vec3::Y), 1.0)).unwrap();
     run_to(&mut world, 0.1, 1.0, spacing);
@@ -149,10 +121,10 @@ pub fn ball_mean(time: f64) -> f64 {
 
 /// Plate of 1 by 1 with four times the conductivity along x as along y and its edges at 1, against the
 /// product of two series: largest error at Fourier number 0.05 along y.
-pub fn plate_error(count: u32) -> f64 {
+pub fn plate_error(add_cells: AddCells, count: u32) -> f64 {
     let spacing = 1.0 / f64::from(count);
     let mut world = world(ThermalProperties { conductivity: Vec3::new(8.0, 2.0, 1.0), ..plain() });
-    add_block(&mut world, [count, count, 1], spacing as f32, 0.0);
+    add_cells(&mut world, [count, count, 1], spacing);
     for (name, facing) in [("left", Vec3::NEG_X), ("right", Vec3::X), ("low", Vec3::NEG_Y), ("high", Vec3::Y)] {
         world.add_heating(fix_faces(name, Some(facing), 1.0)).unwrap();
     }
@@ -174,7 +146,7 @@ pub fn stefan_error(count: u32, steps: u32) -> f64 {
     world.add_heating(fix_faces("wall", Some(Vec3::NEG_Y), 100.0)).unwrap();
     let lambda = closed_forms::stefan(SPECIFIC * 80.0 / latent);
     let time = (0.25 / lambda).powi(2) / DIFFUSIVITY;
-    advance(&mut world, time / f64::from(steps), steps);
+    run_steps(&mut world, (time / f64::from(steps)) as f32, steps as usize);
     let molten = |enthalpy: &f64| ((enthalpy - SPECIFIC * 20.0) / latent).clamp(0.0, 1.0);
     let front = world.particles().enthalpy.iter().map(molten).sum::<f64>() * spacing;
     front / 0.5 - 1.0
@@ -188,7 +160,7 @@ pub fn film_error(count: u32) -> f64 {
     world.add_heating(fix_faces("wall", Some(Vec3::NEG_Y), 100.0)).unwrap();
     let exchange = Some(Exchange { coefficient: 30.0, ambient: 20.0 });
     world.add_heating(Heating { facing: Some(Vec3::Y), exchange, ..Heating::new("air", "body") }).unwrap();
-    advance(&mut world, 1.0e6, 20);
+    run_steps(&mut world, 1.0e6, 20);
     // Conduction over 0.1 m and the film in series.
     let flux = 80.0 / (0.1 / CONDUCTIVITY + 1.0 / 30.0);
     largest(profile(&world).iter().map(|(x, t)| t - (100.0 - flux * f64::from(x.y) / CONDUCTIVITY))) / 80.0
@@ -200,7 +172,7 @@ pub fn glow_error(steps: u32) -> f64 {
     let mut world = world(plain());
     add_block(&mut world, [1, 1, 1], 0.1, 20.0);
     world.add_heating(Heating { power: 1.0e5, ..radiate(0.8, 20.0) }).unwrap();
-    advance(&mut world, 86_400.0, steps);
+    run_steps(&mut world, 86_400.0, steps as usize);
     let flux = 1.0e5 * 0.1f64.powi(3) / 0.06;
     let surface = (293.15f64.powi(4) + flux / (0.8 * 5.670_374_419e-8)).powf(0.25);
     let middle = surface + flux * 0.05 / CONDUCTIVITY;

@@ -1,5 +1,8 @@
 //! Heat transfer against closed forms, and its energy balance.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod balance;
 mod closed_forms;
 mod experiments;
@@ -8,7 +11,7 @@ mod refusals;
 mod surface;
 mod table;
 
-use experiments::{ball_error, film_error, glow_error, plate_error, slab_error, stefan_error};
+use experiments::{CUBES, ball_error, film_error, glow_error, plate_error, slab_error, stefan_error};
 
 /// Order of convergence of an error when the spacing is reduced by a factor.
 fn order(coarse: f64, fine: f64, factor: f64) -> f64 {
@@ -17,14 +20,14 @@ fn order(coarse: f64, fine: f64, factor: f64) -> f64 {
 
 #[test]
 fn a_slab_follows_its_series_and_the_error_falls_with_the_square_of_the_spacing() {
-    let [coarse, fine] = [8, 16].map(slab_error);
+    let [coarse, fine] = [8, 16].map(|count| slab_error(CUBES, count));
     assert!(coarse < 0.01, "{coarse}");
     assert!((order(coarse, fine, 2.0) - 2.0).abs() < 0.2, "errors {coarse} and {fine}");
 }
 
 #[test]
 fn a_plate_that_conducts_better_along_one_axis_follows_the_product_of_two_series() {
-    let [coarse, fine] = [8, 16].map(plate_error);
+    let [coarse, fine] = [8, 16].map(|count| plate_error(CUBES, count));
     assert!(coarse < 0.01, "{coarse}");
     assert!((order(coarse, fine, 2.0) - 2.0).abs() < 0.2, "errors {coarse} and {fine}");
 }

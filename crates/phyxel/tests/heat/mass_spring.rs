@@ -1,10 +1,10 @@
 //! The same experiments with mass-spring lattices, whose particles are at cell corners.
 
-use crate::closed_forms;
-use crate::experiments::{ball_mean, fix_faces, fixed_body, largest, plain, profile, run_to, world};
+use crate::common::{Fixture, new_body};
+use crate::experiments::{AddCells, ball_mean, fix_faces, plain, run_to, world};
 use glam::Vec3;
 use phyxel::World;
-use phyxel::material::ThermalProperties;
+use phyxel::body::NewBody;
 use phyxel::model::ModelSettings;
 use phyxel::model::mass_spring::{Cell, MassSpringSettings};
 use std::collections::BTreeMap;
@@ -30,34 +30,15 @@ fn add_cells(world: &mut World, counts: [u32; 3], spacing: f64, is_selected: imp
     indices.iter().for_each(|(&corner, &index)| samples[index as usize] = position(corner));
     let model =
         ModelSettings::MassSpring(MassSpringSettings { cells: Arc::new(cells), ..MassSpringSettings::default() });
-    world.add_body(fixed_body(model, samples, spacing as f32, volume)).unwrap();
+    let body = new_body("body", model, samples, spacing as f32).fixed_where(|_| true);
+    world.add_body(NewBody { volume, ..body }).unwrap();
 }
 
-/// Slab with faces at 1: largest error at Fourier number 0.1.
-pub fn slab_error(count: u32) -> f64 {
-    let spacing = 1.0 / f64::from(count);
-    let mut world = world(plain());
-    add_cells(&mut world, [1, count, 1], spacing, |_| true, spacing * spacing);
-    world.add_heating(fix_faces("low", Some(Vec3::NEG_Y), 1.0)).unwrap();
-    world.add_heating(fix_faces("high", Some(Vec3::Y), 1.0)).unwrap();
-    run_to(&mut world, 0.1, 1.0, spacing);
-    largest(profile(&world).iter().map(|(x, t)| t - closed_forms::slab(x.y.into(), 0.1)))
-}
-
-/// Plate with four times the conductivity along x as along y and its edges at 1: largest error.
-pub fn plate_error(count: u32) -> f64 {
-    let spacing = 1.0 / f64::from(count);
-    let mut world = world(ThermalProperties { conductivity: Vec3::new(8.0, 2.0, 1.0), ..plain() });
-    add_cells(&mut world, [count, count, 1], spacing, |_| true, spacing);
-    for (name, facing) in [("left", Vec3::NEG_X), ("right", Vec3::X), ("low", Vec3::NEG_Y), ("high", Vec3::Y)] {
-        world.add_heating(fix_faces(name, Some(facing), 1.0)).unwrap();
-    }
-    run_to(&mut world, 0.05, 1.0, 0.5 * spacing);
-    largest(profile(&world).iter().map(|(x, t)| {
-        let [along, across] = [closed_forms::slab(x.x.into(), 0.2), closed_forms::slab(x.y.into(), 0.05)];
-        t - (1.0 - (1.0 - along) * (1.0 - across))
-    }))
-}
+/// Cells of a mass-spring lattice.
+pub const LATTICE: AddCells = |world, counts, spacing| {
+    let volume = f64::from(counts.iter().product::<u32>()) * spacing.powi(3);
+    add_cells(world, counts, spacing, |_| true, volume);
+};
 
 /// Ball with its surface at 1: error of the mean temperature by mass at Fourier number 0.05.
 pub fn ball_error(across: u32) -> f64 {

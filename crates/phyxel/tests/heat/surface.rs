@@ -1,6 +1,7 @@
 //! Exposed area of particles, measured by the heat of a flux.
 
-use crate::experiments::{add_body, advance, ball_cells, cells, plain, world};
+use crate::common::{Lcg, run_steps};
+use crate::experiments::{add_body, ball_cells, cells, plain, world};
 use glam::Vec3;
 use phyxel::heating::Heating;
 use std::f64::consts::PI;
@@ -10,19 +11,13 @@ fn area(samples: Vec<Vec3>, spacing: f32, volume: f64) -> f64 {
     let mut world = world(plain());
     add_body(&mut world, samples, spacing, volume, 0.0);
     world.add_heating(Heating { flux: 1.0, ..Heating::new("sun", "body") }).unwrap();
-    advance(&mut world, 1.0, 1);
+    run_steps(&mut world, 1.0, 1);
     world.frame().totals.heat_in
 }
 
-/// Deterministic pseudo-random numbers in -1..1.
-fn random(seed: &mut u64) -> f32 {
-    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*seed >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-}
-
 fn jittered(samples: Vec<Vec3>, amplitude: f32) -> Vec<Vec3> {
-    let mut seed = 7;
-    samples.into_iter().map(|x| x + amplitude * Vec3::from_array(std::array::from_fn(|_| random(&mut seed)))).collect()
+    let mut random = Lcg(7);
+    samples.into_iter().map(|x| x + random.next_vector(amplitude)).collect()
 }
 
 /// Face-centred cubic packing in a ball of radius 1.

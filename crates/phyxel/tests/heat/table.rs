@@ -1,12 +1,10 @@
 //! Convergence tables of `validation/heat.md`.
-//!
-//! With `PHYXEL_BLESS=1` the test rewrites the document; otherwise its results must agree with it.
 
-use crate::experiments::{ball_error, film_error, glow_error, plate_error, slab_error, stefan_error};
-use crate::mass_spring;
+use crate::common::golden;
+use crate::experiments::{CUBES, ball_error, film_error, glow_error, plate_error, slab_error, stefan_error};
+use crate::mass_spring::{self, LATTICE};
 use crate::order;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 
 /// Relative tolerance: tables have three digits, the last of which may be rounded either way.
 const ROUNDING: f64 = 0.02;
@@ -38,14 +36,14 @@ const EXPERIMENTS: [Experiment; 7] = [
                 Fourier number 0.1. Cells and steps (explicit, a twentieth of the squared spacing over the \
                 diffusivity) are of second order.",
         cells: &[8, 16, 32],
-        error: slab_error,
+        error: |cells| slab_error(CUBES, cells),
     },
     Experiment {
         title: "Plate with four times the conductivity along x",
         about: "A square plate, initially at 0, has its four edges at 1. Largest error of a cell against the product \
                 of two series, at Fourier number 0.2 along x and 0.05 along y.",
         cells: &[8, 16, 32],
-        error: plate_error,
+        error: |cells| plate_error(CUBES, cells),
     },
     Experiment {
         title: "Ball",
@@ -70,13 +68,13 @@ const EXPERIMENTS: [Experiment; 7] = [
         title: "Mass-spring slab",
         about: "The slab above, as a mass-spring lattice: particles at cell corners, some of them on the faces.",
         cells: &[8, 16, 32],
-        error: mass_spring::slab_error,
+        error: |cells| slab_error(LATTICE, cells),
     },
     Experiment {
         title: "Mass-spring plate with four times the conductivity along x",
         about: "The plate above, as a mass-spring lattice.",
         cells: &[8, 16, 32],
-        error: mass_spring::plate_error,
+        error: |cells| plate_error(LATTICE, cells),
     },
     Experiment {
         title: "Mass-spring ball",
@@ -119,17 +117,9 @@ fn write_steady_states(text: &mut String) {
     rows.iter().for_each(|(what, error)| writeln!(text, "| {what} | {} |", bound(*error)).unwrap());
 }
 
-fn path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/heat.md")
-}
-
-/// Returns true if two words are equal, or numbers within the tolerance.
-fn agree(a: &str, b: &str) -> bool {
-    match (a.parse::<f64>(), b.parse::<f64>()) {
-        // Orders have two decimals, errors three significant digits.
-        (Ok(a), Ok(b)) => (a - b).abs() <= ROUNDING * a.abs().max(b.abs()) || ((a - b).abs() < 0.03 && a.abs() > 0.1),
-        _ => a == b,
-    }
+/// Returns true if two numbers agree: orders have two decimals, errors three significant digits.
+fn agree(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDING * a.abs().max(b.abs()) || ((a - b).abs() < 0.03 && a.abs() > 0.1)
 }
 
 #[test]
@@ -137,19 +127,5 @@ fn the_table_is_what_the_experiments_find() {
     let mut text = HEAD.to_string();
     EXPERIMENTS.iter().for_each(|experiment| write_table(&mut text, experiment));
     write_steady_states(&mut text);
-    if std::env::var_os("PHYXEL_BLESS").is_some() {
-        std::fs::write(path(), &text).unwrap();
-    }
-    let document = std::fs::read_to_string(path())
-        .unwrap_or_else(|error| panic!("validation/heat.md: {error}; write it with PHYXEL_BLESS=1"));
-    for (number, (found, written)) in text.lines().zip(document.lines()).enumerate() {
-        let same = found.split_whitespace().count() == written.split_whitespace().count()
-            && found.split_whitespace().zip(written.split_whitespace()).all(|(a, b)| agree(a, b));
-        assert!(
-            same,
-            "validation/heat.md:{}: says\n{written}\nbut the result is\n{found}\nrewrite it with PHYXEL_BLESS=1",
-            number + 1
-        );
-    }
-    assert_eq!(text.lines().count(), document.lines().count(), "validation/heat.md: rewrite it with PHYXEL_BLESS=1");
+    golden::assert_agrees("heat.md", &text, agree);
 }

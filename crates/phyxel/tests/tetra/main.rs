@@ -11,17 +11,19 @@ mod motion;
 mod other_models;
 mod refusals;
 mod skins;
-mod table;
 mod thermal;
 mod ties;
 
-use common::{Lcg, body};
+use common::{Fixture, Lcg};
 use glam::Vec3;
 use phyxel::body::NewBody;
-use phyxel::material::Material;
-use phyxel::model::shape_matching::ShapeMatchingSettings;
+use phyxel::model::continuum::Integration;
 use phyxel::model::{ModelSettings, TetraSettings};
+use phyxel::skin::Skin;
 use std::sync::Arc;
+
+/// Edge of cells, m.
+const CELL: f32 = 0.1;
 
 /// Division of cubic cells into tetrahedra.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,16 +139,34 @@ impl Mesh {
     fn body(self, spacing: f32, settings: TetraSettings) -> NewBody {
         let volume = self.volume();
         let model = ModelSettings::Tetra(TetraSettings { elements: Arc::new(self.elements), ..settings });
-        NewBody { model, volume, spacing, ..body("body", self.nodes, ShapeMatchingSettings::default()) }
+        NewBody { volume, ..common::new_body("body", model, self.nodes, spacing) }
     }
-}
-
-/// Elastic material without damping.
-fn elastic(young: f32, poisson: f32) -> Material {
-    Material { young_modulus: young.into(), poisson_ratio: poisson, damping: 0.0, ..common::default_material() }
 }
 
 /// Block of cells, `counts` along the axes.
 fn block(counts: [u32; 3], cell: f32, settings: TetraSettings) -> NewBody {
     Mesh::block(counts, cell, Cut::Centred, 0.1).body(cell, settings)
+}
+
+/// Tetrahedron with a corner at the origin and three edges of a cell along the axes.
+fn single_element(settings: TetraSettings) -> NewBody {
+    let nodes = vec![Vec3::ZERO, CELL * Vec3::X, CELL * Vec3::Y, CELL * Vec3::Z];
+    Mesh { nodes, elements: vec![[0, 1, 2, 3]] }.body(CELL, settings)
+}
+
+/// The body with a name, a position and its faces as skin.
+fn at(name: &str, position: Vec3, body: NewBody) -> NewBody {
+    NewBody { name: name.into(), skin: Skin::Faces, ..body.at(position) }
+}
+
+fn with_integration(integration: Integration) -> TetraSettings {
+    TetraSettings { integration, ..TetraSettings::default() }
+}
+
+fn explicit() -> TetraSettings {
+    with_integration(Integration::Explicit)
+}
+
+fn implicit() -> TetraSettings {
+    with_integration(Integration::Implicit)
 }

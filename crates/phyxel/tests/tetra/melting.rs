@@ -1,19 +1,16 @@
 //! Melting of elements into a fluid.
 
-use crate::common::{body, run_steps, world_without_gravity};
-use crate::{Cut, Mesh, elastic};
+use crate::common::determinism::assert_reproducible;
+use crate::common::{Furnish, elastic, empty_fluid, run_steps, world_without_gravity};
+use crate::{CELL, Cut, Mesh};
 use glam::{DVec3, Vec3};
+use phyxel::World;
 use phyxel::body::NewBody;
-use phyxel::checkpoint::{decode, encode};
 use phyxel::commands::{Command, Region};
 use phyxel::material::{Material, ThermalProperties};
-use phyxel::model::shape_matching::ShapeMatchingSettings;
-use phyxel::model::{CrystalSettings, ModelSettings, TetraSettings};
+use phyxel::model::TetraSettings;
 use phyxel::skin::Skin;
 use phyxel::store::Phase;
-use phyxel::{World, parallel};
-
-const CELL: f32 = 0.1;
 
 /// Block of wax with an empty fluid body.
 fn wax() -> World {
@@ -25,21 +22,11 @@ fn wax() -> World {
         conductivity: Vec3::splat(1.0),
         ..ThermalProperties::default()
     };
-    let mut world = world_without_gravity(Material { heat, ..elastic(1.0e5, 0.3) });
     let settings = TetraSettings { melts_into: Some("pool".into()), ..TetraSettings::default() };
     let block = Mesh::block([4, 3, 3], CELL, Cut::Centred, 0.0).body(CELL, settings);
-    world
-        .add_body(NewBody { velocity: Vec3::new(0.2, 0.1, 0.0), temperature: 20.0, skin: Skin::Faces, ..block })
-        .unwrap();
-    let fluid = CrystalSettings { phase: Phase::Fluid, ..CrystalSettings::default() };
-    let pool = NewBody {
-        model: ModelSettings::Crystal(fluid),
-        spacing: 0.08,
-        volume: 0.0,
-        ..body("pool", vec![], ShapeMatchingSettings::default())
-    };
-    world.add_body(pool).unwrap();
-    world
+    world_without_gravity(Material { heat, ..elastic(1.0e5, 0.3) })
+        .with_body(NewBody { velocity: Vec3::new(0.2, 0.1, 0.0), temperature: 20.0, skin: Skin::Faces, ..block })
+        .with_body(empty_fluid("pool", 0.08))
 }
 
 /// Total mass, momentum and heat.
@@ -101,24 +88,16 @@ fn a_completely_molten_body_is_empty() {
 
 #[test]
 fn melting_is_bitwise_equal_for_any_threads_and_after_resuming() {
-    let run_hash = |threads: usize, resumed: bool| {
-        parallel::with_threads(Some(threads), || {
-            let mut world = wax();
-            warm(&mut world, Region::Box { min: Vec3::new(0.05, -1.0, -1.0), max: Vec3::ONE });
-            for k in 0..40 {
-                if k == 10 {
-                    warm(&mut world, Region::Box { min: Vec3::new(-0.05, -1.0, -1.0), max: Vec3::ONE });
-                }
-                if resumed && k % 9 == 4 {
-                    world = decode(&encode(&world)).unwrap();
-                }
-                run_steps(&mut world, 5e-4, 1);
-            }
-            world.state_hash()
-        })
+    let start = || {
+        let mut world = wax();
+        warm(&mut world, Region::Box { min: Vec3::new(0.05, -1.0, -1.0), max: Vec3::ONE });
+        world
     };
-    let serial = run_hash(1, false);
-    assert_eq!(serial, run_hash(2, false));
-    assert_eq!(serial, run_hash(8, false));
-    assert_eq!(serial, run_hash(2, true));
+    let advance = |world: &mut World, k| {
+        if k == 10 {
+            warm(world, Region::Box { min: Vec3::new(-0.05, -1.0, -1.0), max: Vec3::ONE });
+        }
+        run_steps(world, 5e-4, 1);
+    };
+    assert_reproducible(start, (40, 9), advance, World::state_hash);
 }

@@ -1,19 +1,15 @@
 //! Contact of other models with tetrahedral bodies.
 
-use crate::common::{
-    DOWN, Lcg, body, matching_settings, mean_velocity, run_frames, run_steps, spring_block, world,
-    world_without_gravity,
-};
-use crate::contact::{at, explicit, implicit, momentum};
-use crate::{Cut, Mesh, common, elastic};
+use crate::common::determinism::assert_reproducible;
+use crate::common::*;
+use crate::{Cut, Mesh, at, explicit, implicit};
 use glam::{DMat3, DVec3, Quat, Vec3};
+use phyxel::World;
 use phyxel::body::{NewBody, Pose};
-use phyxel::checkpoint::{decode, encode};
 use phyxel::material::{Friction, Material, ThermalProperties};
 use phyxel::model::shape_matching::{MatchingMode, ShapeMatchingSettings};
 use phyxel::model::{ContinuumSettings, CrystalSettings, MassSpringSettings, ModelSettings, TetraSettings};
 use phyxel::store::Phase;
-use phyxel::{World, parallel};
 
 /// Edge of the tetrahedral cells, and spacing of the particles of other models, five times smaller, m.
 const COARSE: f32 = 0.1;
@@ -22,17 +18,13 @@ const RADIUS: f32 = 0.5 * FINE;
 
 /// Block of coarse cells whose lowest nodes are fixed.
 fn table(counts: [u32; 3], settings: TetraSettings) -> NewBody {
-    let block = Mesh::block(counts, COARSE, Cut::Centred, 0.1).body(COARSE, settings);
     let low = -0.5 * counts[1] as f32 * COARSE + 0.01;
-    let held = (0..block.samples.len() as u32).filter(|&i| block.samples[i as usize].y < low).collect();
-    NewBody { held, ..at("table", Vec3::ZERO, block) }
+    at("table", Vec3::ZERO, crate::block(counts, COARSE, settings).fixed_where(|x| x.y < low))
 }
 
 /// Body of fine particles of a given model.
 fn small(name: &str, model: ModelSettings, samples: Vec<Vec3>, position: Vec3) -> NewBody {
-    let volume = samples.len() as f64 * f64::from(FINE).powi(3);
-    let pose = Pose { position, ..Pose::default() };
-    NewBody { model, volume, spacing: FINE, pose, ..body(name, samples, ShapeMatchingSettings::default()) }
+    new_body(name, model, samples, FINE).at(position)
 }
 
 fn grain(name: &str, position: Vec3) -> NewBody {
@@ -41,14 +33,14 @@ fn grain(name: &str, position: Vec3) -> NewBody {
 
 fn cube(name: &str, position: Vec3) -> NewBody {
     let model = ModelSettings::ShapeMatching(matching_settings(MatchingMode::Linear, [1, 1, 1]));
-    small(name, model, common::block([3, 3, 3], FINE), position)
+    small(name, model, block([3, 3, 3], FINE), position)
 }
 
 /// Close-packed sites in a box, as a crystal or a fluid.
 fn packed(name: &str, size: Vec3, distance: f32, phase: Phase, position: Vec3) -> NewBody {
     let step = distance / 2.0f32.sqrt();
     let counts = (size / step).floor().as_uvec3() + 1;
-    let sites = common::block(counts.to_array(), step).into_iter().enumerate().filter(|(k, _)| {
+    let sites = block(counts.to_array(), step).into_iter().enumerate().filter(|(k, _)| {
         let [x, y] = [counts.x as usize, counts.y as usize];
         (k % x + k / x % y + k / (x * y)) % 2 == 0
     });
@@ -66,8 +58,8 @@ fn cubes(height: f32) -> [NewBody; 4] {
     let continuum = ModelSettings::Continuum(ContinuumSettings::default());
     [
         cube("shape", positions[0]),
-        NewBody { pose: Pose { position: positions[1], ..Pose::default() }, ..spring },
-        small("continuum", continuum, common::block([4, 4, 4], FINE), positions[2]),
+        spring.at(positions[1]),
+        small("continuum", continuum, block([4, 4, 4], FINE), positions[2]),
         packed("crystal", Vec3::splat(0.06), FINE, Phase::Solid, positions[3]),
     ]
 }
@@ -103,8 +95,8 @@ fn lowest(world: &World, body: usize) -> f32 {
 #[test]
 fn small_bodies_of_every_model_rest_on_a_coarse_face() {
     for settings in [explicit(), implicit()] {
-        let mut world = world(Material { damping: 0.5, ..elastic(1.0e6, 0.3) }, DOWN);
-        world.add_body(table([4, 2, 4], settings.clone())).unwrap();
+        let mut world =
+            world(Material { damping: 0.5, ..elastic(1.0e6, 0.3) }, DOWN).with_body(table([4, 2, 4], settings.clone()));
         // Softer, so that steps are longer.
         world.add_material(Material { name: "soft".into(), damping: 0.5, ..elastic(1.0e5, 0.3) }).unwrap();
         for new in cubes(0.19) {
@@ -129,10 +121,10 @@ fn small_bodies_of_every_model_rest_on_a_coarse_face() {
 #[test]
 fn many_grains_on_one_face_rest_on_it() {
     for settings in [explicit(), implicit()] {
-        let mut world = world(Material { damping: 0.5, ..elastic(1.0e6, 0.3) }, DOWN);
-        world.add_body(table([2, 2, 2], settings.clone())).unwrap();
+        let mut world =
+            world(Material { damping: 0.5, ..elastic(1.0e6, 0.3) }, DOWN).with_body(table([2, 2, 2], settings.clone()));
         let mut random = Lcg(3);
-        for (k, x) in common::block([8, 1, 8], 0.022).into_iter().enumerate() {
+        for (k, x) in block([8, 1, 8], 0.022).into_iter().enumerate() {
             let position = x + Vec3::Y * (0.1 + 1.5 * RADIUS) + random.next_vector(0.0009);
             world.add_body(grain(&format!("grain-{k}"), position)).unwrap();
         }
@@ -188,16 +180,16 @@ fn a_cube_sticks_to_a_tilted_block_below_the_friction_angle_and_slides_above_it_
         let height = heights.iter().sum::<f32>() / heights.len() as f32;
         // Wide and low, so that its weight is spread over all of its base.
         let model = ModelSettings::ShapeMatching(matching_settings(MatchingMode::Rigid, [1, 1, 1]));
-        let mut block = small("block", model, common::block([8, 2, 8], FINE), Vec3::ZERO);
+        let mut block = small("block", model, block([8, 2, 8], FINE), Vec3::ZERO);
         block.pose = Pose { position: rotation * Vec3::new(0.4, height + FINE, 0.013), rotation };
         world.add_body(block).unwrap();
         world
     };
     let mut below = on_slope(0.95 * limit);
-    let start = common::mean_position(&below, 1);
+    let start = mean_position(&below, 1);
     run_steps(&mut below, DT, 500);
     // The slope deflects by 0.01 mm under 1 kg, and oscillates for a while.
-    let displacement = (common::mean_position(&below, 1) - start).length();
+    let displacement = (mean_position(&below, 1) - start).length();
     assert!(displacement < 0.1 * RADIUS, "{displacement}");
     assert!(mean_velocity(&below, 1).length() < 2e-3, "{}", mean_velocity(&below, 1));
 
@@ -218,8 +210,7 @@ fn plate(is_fixed: bool) -> NewBody {
     let mut mesh = Mesh::block([4, 1, 4], COARSE, Cut::Six, 0.0);
     mesh.nodes.iter_mut().for_each(|node| node.y *= 0.02);
     let body = mesh.body(COARSE, implicit());
-    let held = (0..if is_fixed { body.samples.len() as u32 } else { 0 }).collect();
-    NewBody { held, ..at("plate", Vec3::ZERO, body) }
+    at("plate", Vec3::ZERO, body.fixed_where(|_| is_fixed))
 }
 
 /// Height of a point above the upper side of the plate, and its lateral distance from the nearest node
@@ -239,8 +230,7 @@ fn over_plate(world: &World, x: Vec3) -> [f32; 2] {
 #[test]
 fn nothing_goes_through_a_plate_one_element_thick() {
     for (is_fixed, speed) in [(true, 5.0), (true, 50.0), (true, 300.0), (false, 5.0), (false, 50.0)] {
-        let mut world = world_without_gravity(elastic(1.0e8, 0.3));
-        world.add_body(plate(is_fixed)).unwrap();
+        let mut world = world_without_gravity(elastic(1.0e8, 0.3)).with_body(plate(is_fixed));
         let mut random = Lcg(7);
         for k in 0..30 {
             // Some at nodes and edges, most anywhere.
@@ -255,7 +245,7 @@ fn nothing_goes_through_a_plate_one_element_thick() {
         let count = (time * 60.0).ceil() as usize;
         run_frames(&mut world, count.max(2));
         for body in 1..31 {
-            let [above, beside] = over_plate(&world, common::mean_position(&world, body));
+            let [above, beside] = over_plate(&world, mean_position(&world, body));
             // Fixed, it stays flat. Free, it bends; but a grain that passed through would be farther away
             // by then.
             let min_height = if is_fixed { 0.9 * 0.004 } else { -0.5 * COARSE };
@@ -281,8 +271,7 @@ fn bowl(settings: TetraSettings) -> (NewBody, Vec<[u32; 4]>) {
     };
     let elements: Vec<[u32; 4]> = kept.into_iter().map(|element| element.map(&mut new_index)).collect();
     let body = Mesh { nodes, elements: elements.clone() }.body(0.5 * COARSE, settings);
-    let held = (0..body.samples.len() as u32).filter(|&i| body.samples[i as usize].y < -0.09).collect();
-    (NewBody { held, ..at("bowl", Vec3::ZERO, body) }, elements)
+    (at("bowl", Vec3::ZERO, body.fixed_where(|x| x.y < -0.09)), elements)
 }
 
 #[test]
@@ -323,25 +312,23 @@ fn a_fluid_stays_in_a_bowl_and_out_of_its_sides() {
 
 #[test]
 fn a_grain_in_a_concave_corner_touches_all_sides_and_rests() {
-    let mut world = world(Material { damping: 0.5, ..elastic(1.0e6, 0.3) }, Vec3::new(4.0, -9.0, 5.0));
-    let bowl = bowl(explicit()).0;
-    world.add_body(NewBody { held: (0..bowl.samples.len() as u32).collect(), ..bowl }).unwrap();
-    world.add_body(grain("grain", Vec3::new(0.06, 0.0, 0.05))).unwrap();
+    let mut world = world(Material { damping: 0.5, ..elastic(1.0e6, 0.3) }, Vec3::new(4.0, -9.0, 5.0))
+        .with_body(bowl(explicit()).0.fixed_where(|_| true))
+        .with_body(grain("grain", Vec3::new(0.06, 0.0, 0.05)));
     run_frames(&mut world, 45);
     let corner = Vec3::new(0.1 - RADIUS, -0.05 + RADIUS, 0.1 - RADIUS);
-    let error = (common::mean_position(&world, 1) - corner).abs().max_element();
+    let error = (mean_position(&world, 1) - corner).abs().max_element();
     assert!(error < 0.01 * RADIUS, "{error}");
     assert!(mean_velocity(&world, 1).length() < 1e-4, "{}", mean_velocity(&world, 1));
 }
 
 #[test]
 fn a_grain_that_starts_inside_leaves_by_the_nearest_face() {
-    let mut world = world_without_gravity(elastic(1.0e6, 0.3));
-    world.add_body(table([4, 2, 4], explicit())).unwrap();
+    let mut world = world_without_gravity(elastic(1.0e6, 0.3)).with_body(table([4, 2, 4], explicit()));
     let start = Vec3::new(0.023, 0.07, -0.041);
     world.add_body(grain("grain", start)).unwrap();
     run_frames(&mut world, 30);
-    let displacement = common::mean_position(&world, 1) - start;
+    let displacement = mean_position(&world, 1) - start;
     // 20 radii per second take it out within 0.2 s, and there the reaction ends.
     assert!(displacement.x.abs().max(displacement.z.abs()) < 0.1 * RADIUS, "{displacement}");
     assert!(displacement.y > 0.03 + 0.9 * RADIUS, "{displacement}");
@@ -349,10 +336,9 @@ fn a_grain_that_starts_inside_leaves_by_the_nearest_face() {
 
 #[test]
 fn a_grain_rebounds_from_a_face_by_its_restitution() {
-    let mut world = world(Material { restitution: 0.5, ..elastic(1.0e5, 0.3) }, DOWN);
-    let table = table([2, 2, 2], explicit());
-    world.add_body(NewBody { held: (0..table.samples.len() as u32).collect(), ..table }).unwrap();
-    world.add_body(grain("grain", Vec3::new(0.012, 0.1 + RADIUS + 0.2, 0.031))).unwrap();
+    let mut world = world(Material { restitution: 0.5, ..elastic(1.0e5, 0.3) }, DOWN)
+        .with_body(table([2, 2, 2], explicit()).fixed_where(|_| true))
+        .with_body(grain("grain", Vec3::new(0.012, 0.1 + RADIUS + 0.2, 0.031)));
     let (mut bounced, mut highest) = (false, 0.0f32);
     for _ in 0..700 {
         run_steps(&mut world, 5e-4, 1);
@@ -367,14 +353,10 @@ fn a_grain_rebounds_from_a_face_by_its_restitution() {
 fn heat_flows_from_a_particle_into_the_nodes_of_a_face() {
     let heat =
         ThermalProperties { specific_heat: 1000.0, conductivity: Vec3::splat(2.0), ..ThermalProperties::default() };
-    let mut world = world_without_gravity(Material { heat, ..elastic(1.0e5, 0.3) });
-    world.add_body(table([2, 2, 2], explicit())).unwrap();
+    let mut world =
+        world_without_gravity(Material { heat, ..elastic(1.0e5, 0.3) }).with_body(table([2, 2, 2], explicit()));
     let position = Vec3::new(0.02, 0.1 + RADIUS, 0.013);
     world.add_body(NewBody { temperature: 100.0, ..grain("grain", position) }).unwrap();
-    let heat_of = |world: &World, body: usize| -> f64 {
-        let range = world.bodies()[body].range();
-        range.map(|i| f64::from(world.particles().mass[i]) * world.particles().enthalpy[i]).sum()
-    };
     let before = [0, 1].map(|body| heat_of(&world, body));
     run_steps(&mut world, 1e-5, 1);
     let after = [0, 1].map(|body| heat_of(&world, body));
@@ -390,26 +372,14 @@ fn heat_flows_from_a_particle_into_the_nodes_of_a_face() {
 
 #[test]
 fn contact_with_other_models_is_bitwise_equal_for_any_threads_and_after_resuming() {
-    let run_hash = |threads: usize, resumed: bool, settings: &TetraSettings| {
-        parallel::with_threads(Some(threads), || {
-            let mut world = world(Material { damping: 0.1, ..elastic(1.0e5, 0.3) }, DOWN);
-            world.add_body(bowl(settings.clone()).0).unwrap();
-            let fluid = packed("fluid", Vec3::new(0.16, 0.04, 0.16), FINE, Phase::Fluid, Vec3::Y * -0.015);
-            world.add_body(fluid).unwrap();
-            cubes(0.14).into_iter().for_each(|new| _ = world.add_body(new).unwrap());
-            for k in 0..9 {
-                if resumed && k % 4 == 2 {
-                    world = decode(&encode(&world)).unwrap();
-                }
-                run_frames(&mut world, 1);
-            }
-            world.state_hash()
-        })
-    };
     for settings in [explicit(), implicit()] {
-        let serial = run_hash(1, false, &settings);
-        assert_eq!(serial, run_hash(2, false, &settings));
-        assert_eq!(serial, run_hash(8, false, &settings));
-        assert_eq!(serial, run_hash(2, true, &settings));
+        let start = || {
+            let mut world = world(Material { damping: 0.1, ..elastic(1.0e5, 0.3) }, DOWN)
+                .with_body(bowl(settings.clone()).0)
+                .with_body(packed("fluid", Vec3::new(0.16, 0.04, 0.16), FINE, Phase::Fluid, Vec3::Y * -0.015));
+            cubes(0.14).into_iter().for_each(|new| _ = world.add_body(new).unwrap());
+            world
+        };
+        assert_reproducible(start, (9, 4), |world, _| run_frames(world, 1), World::state_hash);
     }
 }

@@ -1,7 +1,7 @@
 //! Invalid tetrahedral bodies.
 
-use crate::common::world_without_gravity;
-use crate::{block, elastic};
+use crate::block;
+use crate::common::{elastic, world_without_gravity};
 use glam::Vec3;
 use phyxel::body::NewBody;
 use phyxel::model::{ModelSettings, TetraSettings};

@@ -1,24 +1,19 @@
 //! Skins: boundary faces, subdivided surfaces and embedded meshes.
 
-use crate::common::{Lcg, world_without_gravity};
-use crate::{block, elastic};
-use glam::{Quat, Vec3};
-use phyxel::body::{NewBody, Pose};
+use crate::block;
+use crate::common::motion::{affine, assert_mesh_follows_affine_motion};
+use crate::common::{Fixture, Furnish, Lcg, elastic, world_without_gravity};
+use glam::Vec3;
+use phyxel::body::NewBody;
 use phyxel::frame::FrameSkin;
 use phyxel::model::TetraSettings;
 use phyxel::skin::{Skin, SkinMesh, SmoothSurface, SubdivisionRule};
 use std::sync::Arc;
 
-fn map(x: Vec3) -> Vec3 {
-    Vec3::new(1.2 * x.x + 0.3 * x.y, 0.8 * x.y - 0.1 * x.z, 0.2 * x.x + 1.1 * x.z)
-}
-
 #[test]
 fn boundary_faces_are_closed_and_enclose_the_volume() {
     let body = NewBody { skin: Skin::Faces, ..block([4, 3, 2], 0.1, TetraSettings::default()) };
-    let start = Some(body.samples.iter().map(|&x| map(x)).collect());
-    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
-    world.add_body(NewBody { start, ..body }).unwrap();
+    let world = world_without_gravity(elastic(1.0e5, 0.3)).with_body(body.deformed(affine));
     let frame = world.frame();
     let skin = &frame.bodies[0].report.skin;
     assert_eq!((skin.kind.as_str(), skin.closed, skin.pieces, skin.genus), ("faces", Some(true), Some(1), Some(0)));
@@ -43,9 +38,7 @@ fn distinct_normals(skin: &FrameSkin) -> Vec<Vec<Vec3>> {
 }
 
 fn skin_of(body: NewBody) -> FrameSkin {
-    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
-    world.add_body(body).unwrap();
-    world.frame().bodies.remove(0).skin.unwrap()
+    world_without_gravity(elastic(1.0e5, 0.3)).with_body(body).frame().bodies.remove(0).skin.unwrap()
 }
 
 #[test]
@@ -67,9 +60,8 @@ fn a_ball_and_a_smooth_skin_have_no_sharp_edges() {
     // A cube of 8 x 8 x 8 cells mapped to a ball: adjacent faces differ by an eighth of a right angle,
     // and by up to twice that where edges of the cube were; faces around a vertex by twice as much.
     let body = block([8, 8, 8], 0.1, TetraSettings::default());
-    let round = |x: &Vec3| x.normalize_or_zero() * x.abs().max_element();
-    let start: Vec<Vec3> = body.samples.iter().map(round).collect();
-    let ball = skin_of(NewBody { skin: Skin::Faces, start: Some(start), ..body.clone() });
+    let round = |x: Vec3| x.normalize_or_zero() * x.abs().max_element();
+    let ball = skin_of(NewBody { skin: Skin::Faces, ..body.clone().deformed(round) });
     let normals = distinct_normals(&ball);
     assert!(normals.iter().all(|normals| normals.len() == 1), "{:?}", normals.iter().map(Vec::len).max());
     let skin = Skin::Smooth(SmoothSurface { scheme: SubdivisionRule::Loop, levels: 1 });
@@ -78,38 +70,22 @@ fn a_ball_and_a_smooth_skin_have_no_sharp_edges() {
 
 #[test]
 fn a_mesh_follows_an_affine_motion_exactly_inside_and_a_little_outside() {
-    let mut random = Lcg(21);
-    let vertices: Vec<Vec3> = (0..300).map(|_| random.next_vector(0.22)).collect();
-    let triangles = (0..100).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
-    let body = block([4, 4, 4], 0.1, TetraSettings::default());
-    let start = Some(body.samples.iter().map(|&x| map(x)).collect());
-    let skin = Skin::Mesh(Arc::new(SkinMesh { positions: vertices.clone(), triangles }));
-    let pose = Pose { position: Vec3::new(0.4, 0.1, -0.2), rotation: Quat::from_rotation_y(1.0) };
-    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
-    world.add_body(NewBody { start, skin, pose, ..body }).unwrap();
-    let frame = world.frame();
-    let skin = frame.bodies[0].skin.as_ref().unwrap();
-    for (x, found) in vertices.iter().zip(&skin.positions) {
-        let error = found.distance(pose.transform_point(map(*x)));
-        // Four weights and positions with seven digits each.
-        assert!(error < 1e-6, "{error}");
-    }
+    // Four weights and positions with seven digits each.
+    assert_mesh_follows_affine_motion(block([4, 4, 4], 0.1, TetraSettings::default()), 0.22, 1e-6);
 }
 
 #[test]
 fn vertices_at_nodes_follow_the_nodes() {
-    let body = block([3, 3, 3], 0.1, TetraSettings::default());
     let mut random = Lcg(4);
-    let start: Vec<Vec3> = body.samples.iter().map(|x| *x + random.next_vector(0.02)).collect();
+    let body = block([3, 3, 3], 0.1, TetraSettings::default()).deformed(|x| x + random.next_vector(0.02));
     // A vertex at each node must follow that node.
     let mesh = SkinMesh { positions: body.samples.clone(), triangles: vec![[0, 1, 2]] };
-    let mut world = world_without_gravity(elastic(1.0e5, 0.3));
-    let count = start.len();
-    world.add_body(NewBody { start: Some(start), skin: Skin::Mesh(Arc::new(mesh)), ..body }).unwrap();
+    let world =
+        world_without_gravity(elastic(1.0e5, 0.3)).with_body(NewBody { skin: Skin::Mesh(Arc::new(mesh)), ..body });
     let frame = world.frame();
     let skin = frame.bodies[0].skin.as_ref().unwrap();
-    for i in 0..count {
-        assert!(skin.positions[i].distance(world.particles().position[i]) < 1e-6, "{i}");
+    for (i, position) in world.particles().position.iter().enumerate() {
+        assert!(skin.positions[i].distance(*position) < 1e-6, "{i}");
     }
 }
 
@@ -118,12 +94,10 @@ fn subdivided_skins_have_four_triangles_per_face_and_level_and_follow_an_affine_
     for (scheme, levels) in [(SubdivisionRule::Loop, 1), (SubdivisionRule::Loop, 3), (SubdivisionRule::Butterfly, 2)] {
         let skin = Skin::Smooth(SmoothSurface { scheme, levels });
         let body = NewBody { skin, ..block([4, 3, 2], 0.1, TetraSettings::default()) };
-        let report = |start: Option<Vec<Vec3>>| {
-            let mut world = world_without_gravity(elastic(1.0e5, 0.3));
-            world.add_body(NewBody { start, ..body.clone() }).unwrap();
-            world.frame().bodies[0].report.skin.clone()
+        let report = |body: NewBody| {
+            world_without_gravity(elastic(1.0e5, 0.3)).with_body(body).frame().bodies[0].report.skin.clone()
         };
-        let (at_rest, deformed) = (report(None), report(Some(body.samples.iter().map(|&x| map(x)).collect())));
+        let (at_rest, deformed) = (report(body.clone()), report(body.deformed(affine)));
         assert_eq!((at_rest.kind.as_str(), at_rest.closed, at_rest.genus), ("smooth", Some(true), Some(0)));
         assert_eq!(at_rest.triangles, 104 << (2 * levels), "{scheme:?} {levels}");
         // Loop subdivision smooths edges. Weights are rounded to 6e-8, in sums over a thousand triangles.

@@ -1,29 +1,24 @@
 //! Ties between bodies of different materials.
 
-use crate::common::{body, run_steps, world_without_gravity};
-use crate::{Cut, Mesh, block, elastic};
-use glam::{DVec3, Quat, Vec3};
+use crate::common::determinism::assert_reproducible;
+use crate::common::{
+    Fixture, elastic, empty_fluid, momentum, pose_at, run_steps, select, set_body, world_without_gravity,
+};
+use crate::{CELL, Cut, Mesh, block, with_integration};
+use glam::{Quat, Vec3};
+use phyxel::World;
 use phyxel::body::{NewBody, Pose};
-use phyxel::checkpoint::{decode, encode};
-use phyxel::commands::{Command, Region, Setting, Target};
+use phyxel::commands::{Command, Region, Setting};
 use phyxel::heating::Heating;
 use phyxel::material::{Curve, Material, Sticky, ThermalProperties};
+use phyxel::model::TetraSettings;
 use phyxel::model::continuum::Integration;
-use phyxel::model::shape_matching::ShapeMatchingSettings;
-use phyxel::model::{CrystalSettings, ModelSettings, TetraSettings};
-use phyxel::store::Phase;
-use phyxel::{World, parallel};
 use std::collections::BTreeMap;
 
-const CELL: f32 = 0.1;
 /// Length of each of two blocks, m.
 const LENGTH: f32 = 0.3;
 /// Nodes of a side: 5 x 5 at the corners of cells.
 const SIDE: u64 = 25;
-
-fn with_integration(integration: Integration) -> TetraSettings {
-    TetraSettings { integration, ..TetraSettings::default() }
-}
 
 /// Elastic material with zero Poisson's ratio and no heat conduction.
 fn material(name: &str, young: f32) -> Material {
@@ -52,18 +47,14 @@ fn pair(
     for (k, (name, settings)) in ["left", "right"].into_iter().zip(settings).enumerate() {
         let block = Mesh::block([3, 4, 4], CELL, Cut::Centred, 0.0).body(CELL, settings);
         let side = [-1.0, 1.0][k];
-        let held = if is_fixed { select(&block.samples, |x| side * x.x > 0.49 * LENGTH) } else { Vec::new() };
-        let start = block.samples.iter().map(|x| *x * Vec3::new(1.0 + stretch[k], 1.0, 1.0)).collect();
-        let pose = Pose { position: positions[k] * Vec3::X, ..Pose::default() };
+        let block = block
+            .fixed_where(|x| is_fixed && side * x.x > 0.49 * LENGTH)
+            .deformed(|x| x * Vec3::new(1.0 + stretch[k], 1.0, 1.0))
+            .at(positions[k] * Vec3::X);
         let (name, material) = (name.into(), materials[k].name.clone());
-        let body = NewBody { name, material, pose, held, start: Some(start), temperature: 20.0, ..block };
-        world.add_body(body).unwrap();
+        world.add_body(NewBody { name, material, temperature: 20.0, ..block }).unwrap();
     }
     world
-}
-
-fn select(samples: &[Vec3], is_selected: impl Fn(Vec3) -> bool) -> Vec<u32> {
-    (0..samples.len() as u32).filter(|&i| is_selected(samples[i as usize])).collect()
 }
 
 /// Nodes of a block that face the other one: `side` is 1 for the left block.
@@ -89,11 +80,6 @@ fn coincident(world: &World) -> Vec<[usize; 2]> {
 fn counts(world: &World) -> (u64, u64) {
     let report = &world.frame().bodies[0].report;
     (report.merged, report.broken)
-}
-
-fn momentum(world: &World) -> DVec3 {
-    let particles = world.particles();
-    particles.velocity.iter().zip(&particles.mass).map(|(v, m)| v.as_dvec3() * f64::from(*m)).sum()
 }
 
 const EXPLICIT: Integration = Integration::Explicit;
@@ -186,8 +172,7 @@ fn weak_joint(integration: Integration, young: f32, stretch: [f32; 2], (side, st
     // Before they are tied, the overlap is separated at up to 0.6 m/s in so short a step: not part of the
     // experiment.
     for body in ["left", "right"] {
-        let target = Target::Body(body.into());
-        world.apply(Command::Set { target, setting: Setting::Velocity(Vec3::ZERO) }).unwrap();
+        set_body(&mut world, body, Setting::Velocity(Vec3::ZERO));
     }
     world
 }
@@ -233,8 +218,7 @@ fn a_failed_joint_is_tied_again_when_pressed_together_again() {
     assert_eq!((merged, broken), (SIDE, SIDE));
     // Unstressed they are 6 mm apart; the second then comes back at 1 m/s.
     world.apply(Command::Hold { body: "right".into(), region: Region::All, on: false }).unwrap();
-    let target = Target::Body("right".into());
-    world.apply(Command::Set { target, setting: Setting::Velocity(-Vec3::X) }).unwrap();
+    set_body(&mut world, "right", Setting::Velocity(-Vec3::X));
     run_steps(&mut world, 1e-4, 200);
     assert!(counts(&world).0 >= 2 * SIDE, "{:?}", counts(&world));
 }
@@ -325,24 +309,12 @@ fn colliding_bodies_that_tie_conserve_momentum() {
 
 #[test]
 fn ties_are_bitwise_equal_for_any_threads_and_after_resuming() {
-    let end = |threads: usize, resumed: bool, (scheme, young, strength, dt): (Integration, f32, f32, f32)| {
-        parallel::with_threads(Some(threads), || {
-            let mut world = crash(sticky(young, Some(strength)), [scheme; 2].map(with_integration));
-            for k in 0..160 {
-                if resumed && k % 13 == 5 {
-                    world = decode(&encode(&world)).unwrap();
-                }
-                run_steps(&mut world, dt, 1);
-            }
-            (world.state_hash(), counts(&world))
-        })
-    };
-    for case in [(EXPLICIT, 1.0e5, 2.0e3, 5e-4), (IMPLICIT, 1.0e8, 1.0e5, 4e-3)] {
-        let serial = end(1, false, case);
-        assert!(serial.1.0 > 0 && serial.1.1 > 0, "{case:?}: {:?}", serial.1);
-        assert_eq!(serial, end(2, false, case));
-        assert_eq!(serial, end(8, false, case));
-        assert_eq!(serial, end(2, true, case));
+    for (scheme, young, strength, dt) in [(EXPLICIT, 1.0e5, 2.0e3, 5e-4), (IMPLICIT, 1.0e8, 1.0e5, 4e-3)] {
+        let start = || crash(sticky(young, Some(strength)), [scheme; 2].map(with_integration));
+        let advance = |world: &mut World, _| run_steps(world, dt, 1);
+        let (_, (merged, broken)) =
+            assert_reproducible(start, (160, 13), advance, |world| (world.state_hash(), counts(world)));
+        assert!(merged > 0 && broken > 0, "{scheme:?}: {merged}, {broken}");
     }
 }
 
@@ -364,16 +336,7 @@ fn melting_one_body_removes_its_ties() {
     wax.heat = ThermalProperties { melting: Some(50.0), latent: 1.0e4, conductivity: Vec3::ZERO, ..wax.heat };
     let melts = TetraSettings { melts_into: Some("pool".into()), ..with_integration(EXPLICIT) };
     let mut world = pair(&[rubber, wax.clone()], [with_integration(EXPLICIT), melts], 0.002, [0.0; 2], false);
-    let fluid = CrystalSettings { phase: Phase::Fluid, ..CrystalSettings::default() };
-    let model = ModelSettings::Crystal(fluid);
-    let pool = NewBody {
-        model,
-        spacing: 0.08,
-        volume: 0.0,
-        material: wax.name,
-        ..body("pool", vec![], ShapeMatchingSettings::default())
-    };
-    world.add_body(pool).unwrap();
+    world.add_body(NewBody { material: wax.name, ..empty_fluid("pool", 0.08) }).unwrap();
     run_steps(&mut world, 1e-4, 10);
     assert_eq!(coincident(&world).len() as u64, SIDE);
     world.apply(Command::Warm { body: "right".into(), region: Region::All, temperature: 60.0 }).unwrap();
@@ -393,7 +356,7 @@ fn a_merging_body_keeps_its_ties() {
     let new_block = |name: &str, material: &str, at: Vec3, counts: [u32; 3]| NewBody {
         name: name.into(),
         material: material.into(),
-        pose: Pose { position: at, ..Pose::default() },
+        pose: pose_at(at),
         ..Mesh::block(counts, CELL, Cut::Centred, 0.0).body(CELL, with_integration(EXPLICIT))
     };
     world.add_body(new_block("low", "clay", Vec3::new(0.0, -0.2, 0.0), [3, 4, 4])).unwrap();

@@ -13,13 +13,13 @@ pub(super) use tetra::check_melt_targets;
 use super::cursor::TableReader;
 use super::shape::Files;
 use super::wording::list;
-use crate::scene::ModelDescription;
+use crate::scene::{ClusterPlan, ModelDescription};
 use continuum::read_continuum;
 use crystal::read_crystal;
 use mass_spring::read_mass_spring;
 use phyxel::model::ModelKind;
 use phyxel::store::Phase;
-use shape_matching::{default_shape_matching, read_shape_matching};
+use shape_matching::read_shape_matching;
 use tetra::read_tetra;
 
 /// Reads the name of a model.
@@ -55,7 +55,9 @@ pub(super) fn read_model(reader: &mut TableReader, name: Option<ModelKind>, file
         ModelKind::Fluid => Some(read_crystal(Phase::Fluid, crystal.as_ref(), fluid.as_ref())),
         ModelKind::ShapeMatching => {
             let settings = shape_matching.and_then(|field| read_shape_matching(&field));
-            Some(settings.unwrap_or_else(default_shape_matching))
+            let default =
+                || ModelDescription::ShapeMatching { clusters: ClusterPlan::default(), settings: Box::default() };
+            Some(settings.unwrap_or_else(default))
         }
         ModelKind::MassSpring => {
             let settings = mass_spring.and_then(|field| read_mass_spring(&field));

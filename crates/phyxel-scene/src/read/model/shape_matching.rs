@@ -12,35 +12,27 @@ const MODES: [(&str, MatchingMode); 3] =
 
 /// Largest number of clusters along one side of a body.
 const MAX_CLUSTERS_PER_SIDE: u32 = 1024;
-const ONE_CLUSTER: ClusterPlan = ClusterPlan::Counts([1; 3]);
-
 /// Reads the table `shape_matching` of a body.
 pub(super) fn read_shape_matching(field: &Field) -> Option<ModelDescription> {
     let default = ShapeMatchingSettings::default();
     let mut reader = field.table()?;
-    let model = ModelDescription::ShapeMatching {
+    let clusters = reader.read("clusters", read_clusters).unwrap_or_default();
+    let settings = ShapeMatchingSettings {
         mode: reader.read("mode", read_mode).unwrap_or(default.mode),
         beta: reader.number("beta", Quantity::fraction()).unwrap_or(default.beta),
-        clusters: reader.read("clusters", read_clusters).unwrap_or(ONE_CLUSTER),
         overlap: reader.number("overlap", Quantity::fraction()).unwrap_or(default.overlap),
         tau: reader.number("tau", Quantity::not_negative("s")).or(default.tau),
         damping_rate: reader.number("damping_rate", Quantity::not_negative("1/s")).or(default.damping_rate),
         keep_volume: reader.flag("keep_volume").unwrap_or(default.keep_volume),
+        ..default
     };
     reader.finish();
-    Some(model)
+    Some(ModelDescription::ShapeMatching { clusters, settings: Box::new(settings) })
 }
 
 /// Reads the name of a mode of deformation.
 pub(in crate::read) fn read_mode(field: &Field) -> Option<MatchingMode> {
     field.choice("mode", &MODES)
-}
-
-/// Default settings.
-pub(super) fn default_shape_matching() -> ModelDescription {
-    let ShapeMatchingSettings { mode, beta, overlap, tau, damping_rate, keep_volume, .. } =
-        ShapeMatchingSettings::default();
-    ModelDescription::ShapeMatching { mode, beta, clusters: ONE_CLUSTER, overlap, tau, damping_rate, keep_volume }
 }
 
 /// Reads `[2, 3, 2]`, `4` (along the longest side) or `{ size = 0.1 }`.

@@ -59,7 +59,9 @@ fn heatings_are_read_to_the_last_key() {
     assert_eq!(scene.materials[0].heat.conductivity, Vec3::new(8.0, 0.5, 1.0));
     assert_eq!(scene.obstacles[0].heat_capacity, Some(1200.0));
     let [torch, air] = &scene.heatings[..] else { panic!("two heatings") };
-    assert_eq!((torch.name.as_str(), torch.body.as_str(), torch.flux), ("torch", "bar", 5000.0));
+    assert_eq!((torch.body.as_str(), air.body.as_str()), ("bar", "bar"));
+    let (torch, air) = (&torch.heating, &air.heating);
+    assert_eq!((torch.name.as_str(), torch.flux), ("torch", 5000.0));
     assert_eq!((torch.from, torch.until, torch.active, torch.temperature), (0.25, Some(0.75), true, None));
     assert_eq!((torch.facing, air.facing), (Some(Vec3::NEG_X), None));
     assert_eq!((air.active, air.temperature, air.power), (false, Some(300.0), 1.0e4));

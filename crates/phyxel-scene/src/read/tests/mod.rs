@@ -73,18 +73,17 @@ fn the_bodies_of_the_example_are_what_it_says() {
     let goop = &scene.bodies[0];
     assert!(matches!(goop.shape, Some(Shape::Box { size }) if size == Vec3::new(0.4, 0.4, 0.9)));
     assert_eq!((goop.place.turn.z, goop.spacing, goop.held.len()), (20.0, 0.1, 1));
-    let ModelDescription::ShapeMatching { mode, beta, clusters, tau, .. } = goop.model else {
-        panic!("{:?}", goop.model)
-    };
-    assert_eq!((mode, beta, clusters, tau), (MatchingMode::Quadratic, 0.5, ClusterPlan::Counts([2, 2, 2]), None));
+    let ModelDescription::ShapeMatching { clusters, settings } = &goop.model else { panic!("{:?}", goop.model) };
+    assert_eq!(*clusters, ClusterPlan::Counts([2, 2, 2]));
+    assert_eq!((settings.mode, settings.beta, settings.tau), (MatchingMode::Quadratic, 0.5, None));
     assert!(matches!(goop.skin, SkinDescription::Mesh { mesh: None, cell: Some(cell) } if cell == 0.05));
 
     let balls = &scene.bodies[1];
     assert!(matches!(balls.copies, Some(Copies::Grid { counts: [2, 1, 3], .. })));
     assert_eq!((balls.count(), balls.name_of(5)), (6, "ball-6".to_string()));
     assert!(balls.makes("ball-6") && !balls.makes("ball-7") && !balls.makes("ball") && !balls.makes("ball-06"));
-    let ModelDescription::ShapeMatching { mode, clusters, .. } = balls.model else { panic!("{:?}", balls.model) };
-    assert_eq!((mode, clusters), (MatchingMode::Rigid, ClusterPlan::Longest(3)));
+    let ModelDescription::ShapeMatching { clusters, settings } = &balls.model else { panic!("{:?}", balls.model) };
+    assert_eq!((settings.mode, *clusters), (MatchingMode::Rigid, ClusterPlan::Longest(3)));
 }
 
 #[test]

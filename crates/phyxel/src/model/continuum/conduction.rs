@@ -1,6 +1,6 @@
 //! Heat conduction between neighbours in the reference configuration.
 
-use super::ContinuumModel;
+use super::PhyxelBody;
 use crate::body::Body;
 use crate::heat::{ConductionGraph, rest_conduction};
 use crate::material::Material;
@@ -8,21 +8,14 @@ use crate::model::View;
 use crate::store::Particles;
 use glam::Vec3;
 
-impl ContinuumModel {
+impl PhyxelBody {
     pub(super) fn find_conduction(&self, view: &View) -> ConductionGraph {
-        let mut all = ConductionGraph::default();
-        for phyxels in &self.bodies {
-            let body = view.body(phyxels.id);
-            let material = view.material(phyxels.id);
-            let particle_ids: Vec<u32> = body.particles.clone().collect();
-            let mut graph = match &phyxels.reference {
-                None => rest_conduction(body, material, view.particles, &[&particle_ids]),
-                Some(reference) => conduction_in(body, material, view.particles, reference, &particle_ids),
-            };
-            all.links.append(&mut graph.links);
-            all.faces.append(&mut graph.faces);
+        let (body, material) = (view.body(self.id), view.material(self.id));
+        let particle_ids: Vec<u32> = body.particles.clone().collect();
+        match &self.reference {
+            None => rest_conduction(body, material, view.particles, &[&particle_ids]),
+            Some(reference) => conduction_in(body, material, view.particles, reference, &particle_ids),
         }
-        all
     }
 }
 

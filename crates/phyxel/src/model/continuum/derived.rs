@@ -10,12 +10,14 @@ use super::skin::PhyxelEmbedding;
 use super::stability::{LanczosParams, StabilityEstimate};
 use crate::Real;
 use crate::body::Body;
+use crate::heat::ConductionGraph;
 use crate::material::Material;
 use crate::store::Particles;
 
 use phyxel_laws::material::hooke::Hooke;
 use phyxel_laws::meshless::PhyxelMaterial;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Below this stable step (s) a body with automatic integration is stepped implicitly.
 const MIN_EXPLICIT_STEP: f64 = 1e-4;
@@ -31,6 +33,8 @@ pub(super) struct DerivedContinuum {
     pub preconditioner: Option<Vec<DiagonalBlock>>,
     /// Pressure, for a body that may flow.
     pub pressure: Option<SphPressure>,
+    /// Conduction graph; `None` before it is found.
+    pub conduction: Option<Arc<ConductionGraph>>,
     /// Weights of an embedded skin.
     pub embedding: Option<PhyxelEmbedding>,
 }
@@ -67,7 +71,7 @@ impl PhyxelBody {
         let preconditioner = is_implicit.then(|| phyxels.diagonal_blocks());
         let pressure = self.may_flow(material).then(|| SphPressure::new(rest, &self.supports, masses, material));
         let embedding = PhyxelEmbedding::of_skin(&body.skin, self.skin.as_ref(), reference, &self.supports);
-        DerivedContinuum { range, phyxels, stability, preconditioner, pressure, embedding }
+        DerivedContinuum { range, phyxels, stability, preconditioner, pressure, conduction: None, embedding }
     }
 
     /// Material constants without damping.

@@ -34,7 +34,7 @@ use crate::body::{Body, BodyId};
 use crate::commands::Setting;
 use crate::contact::ContactContext;
 use crate::frame::FrameSkin;
-use crate::heat::ConductionGraph;
+use crate::heat::ConductionBlock;
 use crate::material::Material;
 use crate::model::{BodyModel, BodyState, ContactReactions, ModelTraits, Moved, View, ViewMut};
 use crate::parallel;
@@ -81,9 +81,6 @@ pub struct ContinuumModel {
     /// Data derived from the description and the reference configurations.
     #[serde(skip)]
     derived: Option<Vec<DerivedContinuum>>,
-    /// Conduction graph of all bodies.
-    #[serde(skip)]
-    conduction: Option<Arc<ConductionGraph>>,
 }
 
 /// Properties of the model.
@@ -126,7 +123,7 @@ impl BodyModel for ContinuumModel {
     }
 
     fn invalidate(&mut self) {
-        (self.derived, self.conduction) = (None, None);
+        self.derived = None;
         self.bodies.iter_mut().for_each(|phyxels| (phyxels.stability, phyxels.implicit) = (None, None));
     }
 
@@ -141,12 +138,12 @@ impl BodyModel for ContinuumModel {
                 phyxels.volumes = view.particles.mass[body.range()].iter().map(|mass| mass / density).collect();
             }
         }
-        let derived = self.derive(view);
-        for (phyxels, derived) in self.bodies.iter_mut().zip(&derived) {
+        let mut derived = self.derive(view);
+        for (phyxels, derived) in self.bodies.iter_mut().zip(&mut derived) {
+            derived.conduction = Some(Arc::new(phyxels.find_conduction(view)));
             (phyxels.stability, phyxels.implicit) = (Some(derived.stability), Some(derived.preconditioner.is_some()));
         }
         self.derived = Some(derived);
-        self.conduction = Some(Arc::new(self.find_conduction(view)));
     }
 
     /// Longest stable step, s; requires [`prepare`](Self::prepare).
@@ -204,8 +201,12 @@ impl BodyModel for ContinuumModel {
         self.invalidate();
     }
 
-    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
-        self.conduction.as_ref()
+    fn conduction(&self) -> Vec<ConductionBlock> {
+        let block = |derived: &DerivedContinuum| {
+            let graph = derived.conduction.clone()?;
+            Some(ConductionBlock { first: derived.range.start, graph })
+        };
+        self.derived.iter().flatten().filter_map(block).collect()
     }
 
     fn change_phase(&mut self, view: &mut ViewMut, _context: &StepContext) {

@@ -143,7 +143,6 @@ impl ContinuumModel {
     /// Melts and freezes phyxels, and updates the reference configurations of bodies that flow.
     pub(super) fn change_phases(&mut self, view: &mut ViewMut) {
         let Some(derived) = &mut self.derived else { return };
-        let mut updated = false;
         for (phyxels, derived) in self.bodies.iter_mut().zip(derived) {
             let body = view.body(phyxels.id);
             let material = view.material(phyxels.id);
@@ -155,11 +154,8 @@ impl ContinuumModel {
             // What has frozen is stiff again: the stability limit must be estimated again.
             if froze || (flows && has_drifted()) {
                 phyxels.update_reference(derived, body, material, view.particles);
-                updated = true;
+                derived.conduction = Some(Arc::new(phyxels.find_conduction(&view.view())));
             }
-        }
-        if updated {
-            self.conduction = Some(Arc::new(self.find_conduction(&view.view())));
         }
     }
 }

@@ -4,10 +4,9 @@ use super::ContinuumSettings;
 use super::assembly::PhyxelArrays;
 use super::cloud::{Cloud, mean_distances};
 use crate::Real;
-use crate::body::{NewBody, Pose};
+use crate::body::NewBody;
 use crate::material::Material;
 use crate::model::{ModelSettings, ViewMut};
-use crate::skin::Skin;
 use crate::world::{Settings, World};
 use glam::{DMat3, DVec3, Mat3, Quat, Vec3};
 use phyxel_laws::material::hooke::{Hooke, VOIGT};
@@ -235,25 +234,9 @@ fn a_rotating_blob_that_flows_keeps_its_stress_in_its_own_frame() {
     let mut world = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() }).unwrap();
     world.add_material(Material { young_modulus: 1.0e5.into(), poisson_ratio: 0.0, ..Material::default() }).unwrap();
     let settings = ContinuumSettings { flowing: true, ..ContinuumSettings::default() };
-    world
-        .add_body(NewBody {
-            name: "blob".into(),
-            material: "default".into(),
-            model: ModelSettings::Continuum(settings),
-            start: Some(points.iter().map(|&x| middle + (x - middle) * Vec3::new(1.05, 1.0, 1.0)).collect()),
-            volume: 0.216,
-            samples: points,
-            spacing: 0.1,
-            radius: None,
-            pose: Pose::default(),
-            velocity: Vec3::ZERO,
-            spin: Vec3::ZERO,
-            temperature: 0.0,
-            held: vec![],
-            self_contact: false,
-            skin: Skin::Particles,
-        })
-        .unwrap();
+    let start = points.iter().map(|&x| middle + (x - middle) * Vec3::new(1.05, 1.0, 1.0)).collect();
+    let blob = NewBody::new("blob", ModelSettings::Continuum(settings), points, 0.1);
+    world.add_body(NewBody { start: Some(start), ..blob }).unwrap();
     world.stable_step();
     let elastic = |world: &World| world.frame().totals.energy.elastic;
     // 1/2 E e^2 V with Green's strain (1.05^2 - 1)/2.

@@ -3,7 +3,7 @@
 use super::fluid::{VolumeFractions, compute_fractions};
 use super::{CrystalModel, Derived, GRAIN};
 use crate::Real;
-use crate::heat::{ConductionGraph, Face, Link};
+use crate::heat::{ConductionBlock, ConductionGraph, Face, Link};
 use crate::model::View;
 use crate::parallel;
 use crate::store::Particles;
@@ -32,7 +32,18 @@ impl CrystalModel {
         let VolumeFractions { fractions, .. } = compute_fractions(derived, &points);
         let links = conduction_links(derived, view.particles, &fractions, &conductivities);
         let faces = exposed_faces(derived, &fractions, &conductivities);
-        derived.conduction = Arc::new(ConductionGraph { links, faces });
+        derived.conduction = derived.block(links, faces);
+    }
+}
+
+impl Derived {
+    /// Conduction graph of all bodies, from links and faces by particle of the world.
+    fn block(&self, mut links: Vec<Link>, mut faces: Vec<Face>) -> Option<ConductionBlock> {
+        let first = self.constants.iter().map(|body| body.range.start).min()?;
+        let count = self.constants.iter().map(|body| body.range.end).max()? - first;
+        links.iter_mut().for_each(|link| link.nodes = link.nodes.map(|node| node - first as u32));
+        faces.iter_mut().for_each(|face| face.particle -= first as u32);
+        Some(ConductionBlock { first, graph: Arc::new(ConductionGraph { count, links, faces }) })
     }
 }
 

@@ -22,7 +22,7 @@ use self::solid::{LatticeForces, SolidConstants};
 use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::contact::ContactContext;
-use crate::heat::ConductionGraph;
+use crate::heat::ConductionBlock;
 use crate::material::Curve;
 use crate::model::{BodyModel, BodyState, ContactReactions, ModelTraits, Moved, OwnRepulsion, View, ViewMut};
 use crate::neighbours::{NeighbourTable, RadiusSearch};
@@ -35,7 +35,6 @@ use phyxel_laws::linalg::rotation::fit_rotation;
 use phyxel_laws::sph::{Cohesion, Kernel};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Particles per task.
 const GRAIN: usize = 512;
@@ -157,7 +156,8 @@ struct Derived {
     /// Neighbours at the start of the step.
     table: NeighbourTable,
     lattice_forces: LatticeForces,
-    conduction: Arc<ConductionGraph>,
+    /// Heat conduction between present neighbours.
+    conduction: Option<ConductionBlock>,
 }
 
 /// Constants of a body and its material.
@@ -258,7 +258,7 @@ impl CrystalModel {
             constants,
             table: NeighbourTable::default(),
             lattice_forces: LatticeForces::default(),
-            conduction: Arc::default(),
+            conduction: None,
         }
     }
 }
@@ -339,8 +339,8 @@ impl BodyModel for CrystalModel {
         self.update_conduction_graph(view);
     }
 
-    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
-        self.derived.as_deref().map(|derived| &derived.conduction)
+    fn conduction(&self) -> Vec<ConductionBlock> {
+        self.derived.iter().filter_map(|derived| derived.conduction.clone()).collect()
     }
 
     fn change_phase(&mut self, view: &mut ViewMut, context: &StepContext) {

@@ -1,14 +1,15 @@
 //! Conduction along springs, and the exposed faces of the solid.
 
-use super::SpringLattice;
 use super::settings::Cell;
 use super::spring_graph::SpringAxis;
+use super::{LatticeConstants, SpringLattice};
 use crate::Real;
-use crate::heat::{ConductionGraph, Face, Link};
+use crate::heat::{ConductionBlock, ConductionGraph, Face, Link};
 use crate::material::ThermalProperties;
 use crate::store::{Particles, Phase};
 use glam::Vec3;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Conduction graph of a body: the conductance of a spring is conductivity times its shape factor (area over
 /// length).
@@ -21,7 +22,6 @@ pub(super) fn spring_conduction(
     heat: &ThermalProperties,
     particles: &Particles,
 ) -> ConductionGraph {
-    let start = range.start as u32;
     let links = lattice.graph.springs().filter_map(|spring| {
         let conductivity = match spring.conduction.axis {
             SpringAxis::X => heat.conductivity.x,
@@ -31,22 +31,23 @@ pub(super) fn spring_conduction(
             SpringAxis::Frozen => heat.mean_conductivity(),
         };
         let conductance = conductivity * spring.conduction.shape_factor;
-        (conductance > 0.0).then_some(Link { nodes: spring.pair.map(|i| start + i), conductance })
+        (conductance > 0.0).then_some(Link { nodes: spring.pair, conductance })
     });
     let is_solid = |i: u32| particles.phase[range.start + i as usize] == Phase::Solid;
     let faces = outer_faces(&lattice.settings.cells, &particles.rest[range.clone()]);
     let faces = faces.into_iter().filter(|face| is_solid(face.particle));
-    ConductionGraph {
-        links: links.collect(),
-        faces: faces.map(|face| Face { particle: face.particle + start, ..face }).collect(),
-    }
+    ConductionGraph { count: range.len(), links: links.collect(), faces: faces.collect() }
 }
 
-/// Concatenates two conduction graphs.
-pub(super) fn join(mut first: ConductionGraph, mut second: ConductionGraph) -> ConductionGraph {
-    first.links.append(&mut second.links);
-    first.faces.append(&mut second.faces);
-    first
+/// Conduction between molecules of all bodies, from links by particle of the world.
+pub(super) fn molecular_block(constants: &[LatticeConstants], mut links: Vec<Link>) -> Option<ConductionBlock> {
+    if links.is_empty() {
+        return None;
+    }
+    let first = constants.iter().map(|body| body.range.start).min()?;
+    let count = constants.iter().map(|body| body.range.end).max()? - first;
+    links.iter_mut().for_each(|link| link.nodes = link.nodes.map(|node| node - first as u32));
+    Some(ConductionBlock { first, graph: Arc::new(ConductionGraph { count, links, faces: Vec::new() }) })
 }
 
 /// Corners of the lower or upper side of a cell along an axis. Corners of the upper side have the bit of the

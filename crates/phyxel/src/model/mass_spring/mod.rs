@@ -29,7 +29,7 @@ use crate::Real;
 use crate::body::{Body, BodyId};
 use crate::commands::Setting;
 use crate::contact::ContactContext;
-use crate::heat::ConductionGraph;
+use crate::heat::{ConductionBlock, ConductionGraph};
 use crate::material::{Material, ThermalProperties};
 use crate::model::damping::lowest_bar_frequency;
 use crate::model::{BodyModel, BodyState, ContactReactions, CutPlane, ModelTraits, Moved, OwnRepulsion, View, ViewMut};
@@ -86,10 +86,8 @@ pub struct MassSpringModel {
 #[derive(Clone, Debug, Default)]
 struct MassSpringCache {
     constants: Vec<LatticeConstants>,
-    /// Conduction along springs and faces of the solid; `None` after springs were removed or added.
-    solid_conduction: Option<Arc<ConductionGraph>>,
-    /// Conduction along springs and between molecules.
-    conduction: Arc<ConductionGraph>,
+    /// Heat conduction between molecules.
+    molecular_conduction: Option<ConductionBlock>,
     /// Particles of the Verlet list at the start of the step.
     pair_particles: Vec<PairParticle>,
     /// Role of each particle of the model when the Verlet list was built.
@@ -108,6 +106,8 @@ struct LatticeConstants {
     /// Upper bound on squared angular frequencies with the largest Young's modulus of the material, 1/s2.
     max_omega_squared: f64,
     table: PairTable,
+    /// Conduction along springs and faces of the solid; `None` after springs were removed or added.
+    conduction: Option<Arc<ConductionGraph>>,
 }
 
 /// Properties of the model.
@@ -366,29 +366,24 @@ impl BodyModel for MassSpringModel {
         let laws = self.pair_laws(&cache.constants);
         let molecular =
             PairInteractions { list: &cache.list, particles: &cache.pair_particles, laws: &laws }.conduction_links();
-        let solid = match &cache.solid_conduction {
-            Some(graph) => graph.clone(),
-            None => {
-                let graphs = self.bodies.iter().zip(&cache.constants).map(|(lattice, constants)| {
-                    let heat = &view.material(lattice.id).heat;
-                    conduction::spring_conduction(lattice, constants.range.clone(), heat, view.particles)
-                });
-                Arc::new(graphs.fold(ConductionGraph::default(), conduction::join))
-            }
-        };
-        cache.solid_conduction = Some(solid.clone());
-        cache.conduction = if molecular.is_empty() {
-            solid
-        } else {
-            let links = molecular.into_iter().chain(solid.links.iter().copied()).collect();
-            Arc::new(ConductionGraph { links, faces: solid.faces.clone() })
-        };
+        cache.molecular_conduction = conduction::molecular_block(&cache.constants, molecular);
+        for (lattice, constants) in self.bodies.iter().zip(&mut cache.constants) {
+            constants.conduction.get_or_insert_with(|| {
+                let heat = &view.material(lattice.id).heat;
+                let graph = conduction::spring_conduction(lattice, constants.range.clone(), heat, view.particles);
+                Arc::new(graph)
+            });
+        }
         self.cache = Some(cache);
     }
 
-    /// Conduction graph of all bodies.
-    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
-        self.cache.as_deref().map(|cache| &cache.conduction)
+    /// Links between molecules, then those along the springs of each body.
+    fn conduction(&self) -> Vec<ConductionBlock> {
+        let Some(cache) = self.cache.as_deref() else { return Vec::new() };
+        let springs = cache.constants.iter().filter_map(|constants| {
+            Some(ConductionBlock { first: constants.range.start, graph: constants.conduction.clone()? })
+        });
+        cache.molecular_conduction.iter().cloned().chain(springs).collect()
     }
 
     fn rearrange(&mut self, _moved: &Moved) {
@@ -451,6 +446,7 @@ fn lattice_constants(
     let bulk = material.melt_bulk_modulus(POISSON_RATIO);
     LatticeConstants {
         table: PairTable::new(&lattice.settings.molecules, bulk, body.spacing),
+        conduction: None,
         range,
         sizes,
         rayleigh_damping: requested.min(max) as Real,

@@ -27,7 +27,6 @@ impl MassSpringModel {
     /// Applies phase changes: springs yield, melt and break; molecules freeze, boil and condense.
     pub(super) fn change_phases(&mut self, view: &mut ViewMut, context: &StepContext) {
         let Some(mut cache) = self.cache.take() else { return };
-        let mut changed = false;
         for (lattice, constants) in self.bodies.iter_mut().zip(&mut cache.constants) {
             let body = view.body(lattice.id);
             let material = view.material(lattice.id);
@@ -40,11 +39,8 @@ impl MassSpringModel {
                 lattice.omega_squared =
                     update_frequency_bounds(lattice, added, constants.range.clone(), view.particles);
                 constants.max_omega_squared = lattice.max_omega_squared() * f64::from(material.max_young_modulus());
-                changed = true;
+                constants.conduction = None;
             }
-        }
-        if changed {
-            cache.solid_conduction = None;
         }
         self.cache = Some(cache);
     }

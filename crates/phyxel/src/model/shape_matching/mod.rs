@@ -25,7 +25,7 @@ use crate::body::{Body, BodyId};
 use crate::commands::Setting;
 use crate::contact::ContactContext;
 use crate::frame::FrameSkin;
-use crate::heat::{ConductionGraph, rest_conduction};
+use crate::heat::{ConductionBlock, rest_conduction};
 use crate::model::{BodyModel, ContactReactions, CutPlane, ModelTraits, Moved, View, ViewMut};
 use crate::numerics::Aabb;
 use crate::parallel;
@@ -79,8 +79,8 @@ pub struct ShapeMatchingModel {
 struct DerivedClusters {
     thermal: ThermalParams,
     batches: ClusterBatches,
-    /// Conduction graph of neighbours at rest.
-    conduction: Arc<ConductionGraph>,
+    /// Conduction graphs of neighbours at rest.
+    conduction: Vec<ConductionBlock>,
     /// Mean cluster length of each body, m.
     cluster_lengths: Vec<Real>,
     embeddings: Vec<Option<skin::ClusterEmbedding>>,
@@ -148,23 +148,18 @@ impl ShapeMatchingModel {
                 _ => None,
             })
             .collect();
-        let conduction = Arc::new(self.find_conduction(view));
+        let conduction = self.find_conduction(view);
         DerivedClusters { thermal, batches, conduction, cluster_lengths, embeddings, pieces: self.count_pieces() }
     }
 
-    /// Conduction graph of neighbours at rest that share a cluster.
-    fn find_conduction(&self, view: &View) -> ConductionGraph {
+    /// Conduction graphs of neighbours at rest that share a cluster, by body.
+    fn find_conduction(&self, view: &View) -> Vec<ConductionBlock> {
         let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); self.bodies.len()];
         self.clusters.iter().for_each(|cluster| groups[cluster.body as usize].push(&cluster.members));
-        let graphs = parallel::map(groups.len(), 4, |index| {
-            let body = view.body(self.bodies[index].id);
-            let material = view.material(self.bodies[index].id);
-            rest_conduction(body, material, view.particles, &groups[index])
-        });
-        graphs.into_iter().fold(ConductionGraph::default(), |mut all, mut one| {
-            all.links.append(&mut one.links);
-            all.faces.append(&mut one.faces);
-            all
+        parallel::map(groups.len(), 4, |index| {
+            let id = self.bodies[index].id;
+            let graph = rest_conduction(view.body(id), view.material(id), view.particles, &groups[index]);
+            ConductionBlock { first: view.range(id).start, graph: Arc::new(graph) }
         })
     }
 
@@ -203,8 +198,8 @@ impl BodyModel for ShapeMatchingModel {
     }
 
     /// Conduction graph inside its bodies.
-    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
-        self.derived.as_deref().map(|derived| &derived.conduction)
+    fn conduction(&self) -> Vec<ConductionBlock> {
+        self.derived.as_deref().map_or(Vec::new(), |derived| derived.conduction.clone())
     }
 
     /// Advances velocities by `dt (g + f/m)` plus the mean over clusters of `alpha/dt (goal - x)` and

@@ -1,10 +1,9 @@
 //! Temperature within a body, by cluster.
 
 use super::{Clusters, ShapeMatchingSettings};
-use crate::body::{NewBody, Pose};
+use crate::body::NewBody;
 use crate::material::{Curve, Material, ThermalProperties};
 use crate::model::ModelSettings;
-use crate::skin::Skin;
 use crate::step::{StageTimes, step};
 use crate::{Real, Settings, World};
 use glam::Vec3;
@@ -19,28 +18,10 @@ fn hanging_bar(material: Material) -> World {
     let position = |i: usize| Vec3::new((i % 2) as Real, (i / 4) as Real, (i / 2 % 2) as Real) * SPACING;
     let samples: Vec<Vec3> = (0..4 * LAYERS).map(position).collect();
     let clusters = Clusters::Counts([1, 4, 1]);
-    let new = NewBody {
-        name: "bar".into(),
-        material: "default".into(),
-        model: ModelSettings::ShapeMatching(ShapeMatchingSettings {
-            clusters,
-            beta: 0.0,
-            ..ShapeMatchingSettings::default()
-        }),
-        volume: samples.len() as f64 * f64::from(SPACING).powi(3),
-        held: (4 * LAYERS as u32 - 4..4 * LAYERS as u32).collect(),
-        samples,
-        start: None,
-        spacing: SPACING,
-        radius: None,
-        pose: Pose::default(),
-        velocity: Vec3::ZERO,
-        spin: Vec3::ZERO,
-        temperature: 0.0,
-        self_contact: false,
-        skin: Skin::Particles,
-    };
-    world.add_body(new).unwrap();
+    let settings = ShapeMatchingSettings { clusters, beta: 0.0, ..ShapeMatchingSettings::default() };
+    let held = (4 * LAYERS as u32 - 4..4 * LAYERS as u32).collect();
+    let bar = NewBody::new("bar", ModelSettings::ShapeMatching(settings), samples, SPACING);
+    world.add_body(NewBody { held, ..bar }).unwrap();
     world
 }
 

@@ -3,36 +3,36 @@
 use super::TetraModel;
 use super::body::TetBody;
 use crate::Real;
-use crate::body::Body;
-use crate::heat::{ConductionGraph, Face, Link};
+use crate::heat::{ConductionBlock, ConductionGraph, Face, Link};
 use crate::material::Material;
+use crate::model::View;
 use crate::parallel;
 use phyxel_laws::fem::{EDGES, edge_conductances};
 use std::ops::Range;
+use std::sync::Arc;
 
 impl TetraModel {
-    /// Finds the conduction graph of all bodies.
-    pub(super) fn find_conduction(&self, bodies: &[Body], materials: &[Material]) -> ConductionGraph {
-        let mut graph = ConductionGraph::default();
-        for tet_body in &self.bodies {
-            let body = &bodies[tet_body.id.0 as usize];
-            let material = &materials[body.material.0 as usize];
-            graph.links.append(&mut find_links(tet_body, material));
-            graph.faces.append(&mut find_faces(tet_body, body.range()));
-        }
-        graph
+    /// Finds the conduction graph of each body.
+    pub(super) fn find_conduction(&self, view: &View) -> Vec<ConductionBlock> {
+        let block = |tet_body: &TetBody| {
+            let range = view.range(tet_body.id);
+            let links = find_links(tet_body, view.material(tet_body.id), range.start as u32);
+            let graph = ConductionGraph { count: range.len(), links, faces: find_faces(tet_body, range.clone()) };
+            ConductionBlock { first: range.start, graph: Arc::new(graph) }
+        };
+        self.bodies.iter().map(block).collect()
     }
 }
 
 /// Conductances along edges, each summed over the elements around it.
-fn find_links(tet_body: &TetBody, material: &Material) -> Vec<Link> {
+fn find_links(tet_body: &TetBody, material: &Material, first: u32) -> Vec<Link> {
     let [x, y, z] = material.heat.conductivity.to_array();
     let mut terms: Vec<([u32; 2], Real)> = Vec::with_capacity(6 * tet_body.elements.len());
     for (i, nodes) in tet_body.elements.iter().enumerate() {
         for ((a, b), conductance) in
             EDGES.into_iter().zip(edge_conductances(&tet_body.element(i), &[x, y, z, 0.0, 0.0, 0.0]))
         {
-            let (a, b) = (nodes[a], nodes[b]);
+            let (a, b) = (nodes[a] - first, nodes[b] - first);
             terms.push(([a.min(b), a.max(b)], conductance));
         }
     }
@@ -53,8 +53,7 @@ fn find_faces(tet_body: &TetBody, range: Range<usize>) -> Vec<Face> {
         let (element, corner) = (tet_body.element(*face as usize / 4), 3 - *face as usize % 4);
         let Some(normal) = (-element.gradient(corner)).try_normalize() else { continue };
         let area = element.corner_area(corner);
-        let particles = nodes.map(|node| node + range.start as u32);
-        faces.extend(particles.map(|particle| Face { particle, normal, area, resistance: 0.0 }));
+        faces.extend(nodes.map(|particle| Face { particle, normal, area, resistance: 0.0 }));
     }
     faces
 }

@@ -29,7 +29,7 @@ use crate::commands::Setting;
 use crate::contact::ContactContext;
 use crate::contact::MeshContacts;
 use crate::frame::FrameSkin;
-use crate::heat::ConductionGraph;
+use crate::heat::ConductionBlock;
 use crate::heat::Link;
 use crate::material::Material;
 use crate::model::continuum::Integration;
@@ -49,7 +49,6 @@ use phyxel_laws::tet_collision::CollisionDetector;
 use phyxel_laws::time_integration::stable_step;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Particles per task.
 const GRAIN: usize = 1024;
@@ -78,7 +77,7 @@ pub struct TetraModel {
     collision_detector: CollisionDetector,
     /// Heat conduction within all bodies.
     #[serde(skip)]
-    conduction: Option<Arc<ConductionGraph>>,
+    conduction: Vec<ConductionBlock>,
 }
 
 /// Derived data of all bodies, and results of the last step.
@@ -169,7 +168,7 @@ impl BodyModel for TetraModel {
     }
 
     fn invalidate(&mut self) {
-        (self.cache, self.conduction) = (None, None);
+        (self.cache, self.conduction) = (None, Vec::new());
     }
 
     fn prepare(&mut self, view: &View) {
@@ -183,12 +182,12 @@ impl BodyModel for TetraModel {
             tet_body.ensure_surface(body.range());
         }
         self.cache = Some(Box::new(cache));
-        self.conduction = Some(Arc::new(self.find_conduction(view.bodies, view.materials)));
+        self.conduction = self.find_conduction(view);
     }
 
     /// Heat conduction within the bodies.
-    fn conduction(&self) -> Option<&Arc<ConductionGraph>> {
-        self.conduction.as_ref()
+    fn conduction(&self) -> Vec<ConductionBlock> {
+        self.conduction.clone()
     }
 
     /// Stable time step, s. Requires [`prepare`](Self::prepare).
