@@ -48,7 +48,8 @@ pub(crate) fn surfels() -> Frame {
     frame
 }
 
-fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<FrameSkin>) -> FrameBody {
+/// Body of solid particles between the origin and a corner at `x` along x, whose centre is there, too.
+pub(crate) fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<FrameSkin>) -> FrameBody {
     let count = particles.len() as u64;
     let report = BodyReport {
         name: name.to_string(),

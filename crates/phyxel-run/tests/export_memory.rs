@@ -3,21 +3,24 @@
 //! With `PHYXEL_EXPORT_FIGURES=FILE` the measured sizes, times and memory are written to a file.
 #![cfg(target_os = "linux")]
 
+#[allow(dead_code)]
+#[path = "../src/test_frames.rs"]
+mod test_frames;
+
 use glam::Vec3;
 use phyxel::Frame;
-use phyxel::frame::{BodyReport, FrameBody, FrameParticles, FrameSkin, PhaseCounts, SkinReport, Span, Topology};
-use phyxel::material::Finish;
-use phyxel::model::ModelKind;
+use phyxel::frame::{FrameParticles, FrameSkin, Topology};
 use phyxel::store::Phase;
 use phyxel_run::{ExportContext, ExportFormat};
 use std::fs;
 use std::sync::Arc;
+use test_frames::body;
 
 const FRAMES: u32 = 100;
 const PARTICLES: usize = 100_000;
 /// Cells along each side of the sheet of the skin, of two triangles each.
 const CELLS: usize = 317;
-/// Limit of the peak_memory memory of the process, MB.
+/// Limit of the peak memory of the process, MB.
 const MAX_MEMORY: u64 = 500;
 
 /// Peak memory of this process so far, MB.
@@ -72,38 +75,8 @@ fn frame(index: u32, triangles: &Arc<Vec<[u32; 3]>>) -> Frame {
         phase: vec![Phase::Solid; PARTICLES],
     };
     let half = PARTICLES / 2;
-    let bodies = vec![body("sheet", 0..half, Some(skin)), body("cloud", half..PARTICLES, None)];
+    let bodies = vec![body("sheet", 0..half, 1.0, Some(skin)), body("cloud", half..PARTICLES, 1.0, None)];
     Frame { index, time: f64::from(time), particles, bodies, ..Frame::default() }
-}
-
-fn body(name: &str, particles: std::ops::Range<usize>, skin: Option<FrameSkin>) -> FrameBody {
-    let report = BodyReport {
-        name: name.to_string(),
-        model: ModelKind::ShapeMatching,
-        particles: PhaseCounts { solid: particles.len() as u64, fluid: 0, gas: 0 },
-        pieces: 1,
-        centre: [0.0; 3],
-        bounds: [[0.0; 3], [1.0; 3]],
-        velocity: [0.0; 3],
-        temperature: Span::default(),
-        strain_max: 0.0,
-        solver_iterations: None,
-        degenerate: None,
-        tetrahedra: None,
-        broken: 0,
-        merged: 0,
-        skin: SkinReport {
-            kind: "mesh".to_string(),
-            vertices: 0,
-            triangles: 0,
-            closed: None,
-            pieces: None,
-            genus: None,
-            volume: None,
-        },
-    };
-    let (material, color) = ("jelly".to_string(), [1.0, 0.5, 0.0]);
-    FrameBody { report, material, color, finish: Finish::Jelly, particles, skin }
 }
 
 /// Exports in one format; returns the size of the files, bytes.

@@ -1,12 +1,15 @@
 //! Exports of whole runs: a run that was interrupted or killed and then resumed leaves the same files, byte for byte.
 
-use phyxel_run::{CheckpointInterval, ExportFormat, OverwritePolicy, Progress, ProgressObserver, Run, RunOptions};
+mod support;
+
+use phyxel_run::{CheckpointInterval, ExportFormat, OverwritePolicy, Run, RunOptions};
 use phyxel_scene::Scene;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use support::Stopper;
 
 /// A skin whose triangles change, one with constant triangles, a body without a skin, and one that is removed.
 const BODIES: &str = include_str!("../examples/export_sample/bodies.toml");
@@ -86,17 +89,6 @@ target = 'hole'
 set = { active = true }
 ";
 
-struct Stopper {
-    after: u32,
-    stop: Arc<AtomicBool>,
-}
-
-impl ProgressObserver for Stopper {
-    fn update(&mut self, progress: &Progress) {
-        self.stop.store(progress.frame >= self.after, Ordering::Relaxed);
-    }
-}
-
 /// Runs a scene into a folder, up to a frame if one is given.
 fn run(text: &str, folder: &Path, overwrite: OverwritePolicy, stop_after: Option<u32>) {
     let scene = Scene::read(text, "sample", Path::new(".")).unwrap();
@@ -110,7 +102,7 @@ fn run(text: &str, folder: &Path, overwrite: OverwritePolicy, stop_after: Option
         stop: Arc::clone(&stop),
         ..RunOptions::default()
     };
-    let mut progress = Stopper { after: stop_after.unwrap_or(u32::MAX), stop };
+    let mut progress = Stopper { after: stop_after, stop };
     Run::prepare(&scene, options).unwrap().execute(&mut progress).unwrap();
 }
 

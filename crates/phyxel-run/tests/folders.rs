@@ -1,40 +1,18 @@
 //! Runs in folders: their files, resuming, and refused requests.
 
+mod support;
+
 use phyxel::Frame;
 use phyxel_run::{
-    CheckpointInterval, Ending, ExportFormat, Outcome, OverwritePolicy, Progress, ProgressObserver, Run, RunError,
-    RunOptions, Sink, SinkError,
+    CheckpointInterval, Ending, ExportFormat, Outcome, OverwritePolicy, Run, RunError, RunOptions, Sink, SinkError,
 };
 use phyxel_scene::Scene;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-const SCENE: &str = r#"
-version = 1
-title = "A falling cube"
-duration = 0.5
-frame_rate = 30
-seed = 7
-
-[[bodies]]
-name = "cube"
-model = "shape_matching"
-material = "rubber"
-shape = { kind = "box", size = [0.3, 0.3, 0.3] }
-spacing = 0.1
-place = { at = [0.0, 0.5, 0.0] }
-
-[[obstacles]]
-name = "floor"
-shape = { kind = "plane", normal = [0.0, 1.0, 0.0] }
-
-[[expect]]
-what = "bodies.cube.centre.1"
-below = 0.49
-"#;
+use std::sync::atomic::AtomicBool;
+use support::{CUBE, Stopper};
 
 /// Folder of one test, with a scene.
 struct Fixture {
@@ -45,7 +23,7 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let scene = load(directory.path(), "fall", SCENE);
+        let scene = load(directory.path(), "fall", CUBE);
         Self { directory, scene }
     }
 
@@ -65,7 +43,8 @@ impl Fixture {
     fn run_and_interrupt(&self, mut options: RunOptions, after: u32) -> Outcome {
         let stop = Arc::new(AtomicBool::new(false));
         options.stop = Arc::clone(&stop);
-        let outcome = Run::prepare(&self.scene, options).unwrap().execute(&mut Stopper { after, stop }).unwrap();
+        let outcome =
+            Run::prepare(&self.scene, options).unwrap().execute(&mut Stopper { after: Some(after), stop }).unwrap();
         assert_eq!(outcome.ending, Ending::Interrupted);
         outcome
     }
@@ -76,17 +55,6 @@ impl Fixture {
 
     fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap()
-    }
-}
-
-struct Stopper {
-    after: u32,
-    stop: Arc<AtomicBool>,
-}
-
-impl ProgressObserver for Stopper {
-    fn update(&mut self, progress: &Progress) {
-        self.stop.store(progress.frame >= self.after, Ordering::Relaxed);
     }
 }
 
@@ -170,9 +138,9 @@ fn a_finished_run_is_unchanged_and_a_longer_one_resumes_it() {
 fn only_the_duration_may_change_on_resume() {
     let mut fixture = Fixture::new();
     fixture.run_and_interrupt(fixture.options("run"), 6);
-    fixture.scene = load(fixture.directory.path(), "fall", &SCENE.replace("duration = 0.5", "duration = 0.6"));
+    fixture.scene = load(fixture.directory.path(), "fall", &CUBE.replace("duration = 0.5", "duration = 0.6"));
     assert_eq!(fixture.resume("run").unwrap().report.frames, 18);
-    fixture.scene = load(fixture.directory.path(), "fall", &SCENE.replace("spacing = 0.1", "spacing = 0.15"));
+    fixture.scene = load(fixture.directory.path(), "fall", &CUBE.replace("spacing = 0.1", "spacing = 0.15"));
     let message = fixture.resume("run").unwrap_err().to_string();
     assert!(message.contains("contains a run of \"fall\" (seed 7"), "{message}");
     assert!(message.contains("changed since"), "{message}");
@@ -210,10 +178,10 @@ fn damaged_and_foreign_checkpoints_are_refused() {
 fn a_checkpoint_of_another_run_is_refused() {
     let mut fixture = Fixture::new();
     fixture.run_and_interrupt(fixture.options("run"), 6);
-    fixture.scene = load(fixture.directory.path(), "other", &SCENE.replace("[0.0, 0.5, 0.0]", "[0.0, 0.6, 0.0]"));
+    fixture.scene = load(fixture.directory.path(), "other", &CUBE.replace("[0.0, 0.5, 0.0]", "[0.0, 0.6, 0.0]"));
     fixture.run_and_interrupt(fixture.options("other"), 6);
     fs::copy(fixture.path("other/checkpoint"), fixture.path("run/checkpoint")).unwrap();
-    fixture.scene = load(fixture.directory.path(), "fall", SCENE);
+    fixture.scene = load(fixture.directory.path(), "fall", CUBE);
     let error = fixture.resume("run").unwrap_err();
     assert!(error.to_string().contains("is not the checkpoint of this run"), "{error}");
 }
@@ -253,7 +221,7 @@ fn a_failed_simulation_keeps_everything_up_to_the_last_valid_frame() {
     let mut fixture = Fixture::new();
     // Two velocity changes whose sum overflows.
     let push = "\n[[events]]\nat = 0.2\ntarget = \"cube\"\ndo = \"push\"\nvelocity = [3.0e38, 3.0e38, 0.0]\n";
-    fixture.scene = load(fixture.directory.path(), "overflow", &format!("{SCENE}{push}{push}"));
+    fixture.scene = load(fixture.directory.path(), "overflow", &format!("{CUBE}{push}{push}"));
     let outcome = fixture.run(fixture.options("run")).unwrap();
     let Ending::Failed(error) = &outcome.ending else { panic!("{:?}", outcome.ending) };
     assert!(error.to_string().contains("cube"), "{error}");

@@ -1,13 +1,14 @@
 //! Every built-in scene meets its expectations, and is the same on any number of threads and when resumed.
 
+mod support;
+
 use libtest_mimic::{Arguments, Failed, Trial};
-use phyxel_run::{
-    Ending, MemoryOptions, OverwritePolicy, Progress, ProgressObserver, Run, RunOptions, run_scene_in_memory,
-};
+use phyxel_run::{Ending, MemoryOptions, OverwritePolicy, Run, RunOptions, run_scene_in_memory};
 use phyxel_scene::{BuildOptions, Scene, builtin};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use support::Stopper;
 
 /// Frames of short tests: enough for contacts, few enough to be repeated. Long tests run all frames.
 const SHORT_FRAMES: u32 = 40;
@@ -105,18 +106,4 @@ fn require_equal_lines(what: &str, a: &str, b: &str) -> Result<(), Failed> {
         }
     }
     if a == b { Ok(()) } else { Err(format!("{what} differ in length").into()) }
-}
-
-/// Interrupts a run after a frame.
-struct Stopper {
-    after: Option<u32>,
-    stop: Arc<AtomicBool>,
-}
-
-impl ProgressObserver for Stopper {
-    fn update(&mut self, progress: &Progress) {
-        if self.after.is_some_and(|frame| progress.frame >= frame) {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-    }
 }

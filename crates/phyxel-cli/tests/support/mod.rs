@@ -9,28 +9,7 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A cube that falls on a floor.
-pub const CUBE: &str = r#"version = 1
-title = "A falling cube"
-duration = 0.5
-frame_rate = 30
-seed = 7
-
-[[bodies]]
-name = "cube"
-model = "shape_matching"
-material = "rubber"
-shape = { kind = "box", size = [0.3, 0.3, 0.3] }
-spacing = 0.1
-place = { at = [0.0, 0.5, 0.0] }
-
-[[obstacles]]
-name = "floor"
-shape = { kind = "plane", normal = [0.0, 1.0, 0.0] }
-
-[[expect]]
-what = "bodies.cube.centre.1"
-below = 0.49
-"#;
+pub const CUBE: &str = include_str!("../../../phyxel-run/tests/support/falling_cube.toml");
 
 /// Name of a built-in scene.
 pub fn a_builtin_scene() -> &'static str {

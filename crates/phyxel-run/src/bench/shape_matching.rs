@@ -77,23 +77,10 @@ pub(super) fn blocks(objects: u32, counts: [u32; 3], clusters: [u32; 3], skin: S
             clusters: Clusters::Counts(clusters),
             ..ShapeMatchingSettings::default()
         };
-        world.add_body(NewBody {
-            name: format!("block-{i}"),
-            material: Material::default().name,
-            model: ModelSettings::ShapeMatching(settings),
-            volume: samples.len() as f64 * f64::from(spacing).powi(3),
-            samples: samples.clone(),
-            start: None,
-            spacing,
-            radius: None,
-            pose: Pose { position: position * 1.5, rotation: Quat::from_rotation_y(i as f32) },
-            velocity: Vec3::ZERO,
-            spin: Vec3::new(0.3, 1.0, 0.2),
-            temperature: 0.0,
-            held: vec![],
-            self_contact: false,
-            skin: skin.clone(),
-        })?;
+        let model = ModelSettings::ShapeMatching(settings);
+        let pose = Pose { position: position * 1.5, rotation: Quat::from_rotation_y(i as f32) };
+        let block = NewBody::new(format!("block-{i}"), model, samples.clone(), spacing);
+        world.add_body(NewBody { pose, spin: Vec3::new(0.3, 1.0, 0.2), skin: skin.clone(), ..block })?;
     }
     Ok(world)
 }

@@ -81,23 +81,8 @@ fn cube(name: &str, cells: u32, integration: Integration) -> NewBody {
         })
     });
     let settings = TetraSettings { elements: Arc::new(elements.collect()), integration, ..TetraSettings::default() };
-    NewBody {
-        name: name.into(),
-        material: Material::default().name,
-        model: ModelSettings::Tetra(settings),
-        samples,
-        start: None,
-        volume: (f64::from(cells) / f64::from(CELLS)).powi(3),
-        spacing,
-        radius: None,
-        pose: Pose::default(),
-        velocity: Vec3::ZERO,
-        spin: Vec3::ZERO,
-        temperature: 0.0,
-        held: Vec::new(),
-        self_contact: false,
-        skin: Skin::Particles,
-    }
+    let volume = (f64::from(cells) / f64::from(CELLS)).powi(3);
+    NewBody { volume, ..NewBody::new(name, ModelSettings::Tetra(settings), samples, spacing) }
 }
 
 /// Contact search of a block of 40,000 tetrahedra with one of 5,000 that penetrates it by 0.3 cells, and with 20,000
@@ -122,14 +107,9 @@ pub(super) fn contacts(threads: &[usize], emit: &mut dyn FnMut(Row)) -> Result<(
 fn sheet() -> NewBody {
     let samples =
         (0..20_000).map(|k: u32| Vec3::new((k % 160) as f32 - 79.5, 0.5, (k / 160) as f32 - 62.0) * SHEET_SPACING);
-    NewBody {
-        model: ModelSettings::ShapeMatching(ShapeMatchingSettings::default()),
-        samples: samples.collect(),
-        volume: 20_000.0 * f64::from(SHEET_SPACING).powi(3),
-        spacing: SHEET_SPACING,
-        pose: Pose { position: Vec3::Y * 0.5, ..Pose::default() },
-        ..cube("sheet", 1, Integration::Explicit)
-    }
+    let model = ModelSettings::ShapeMatching(ShapeMatchingSettings::default());
+    let pose = Pose { position: Vec3::Y * 0.5, ..Pose::default() };
+    NewBody { pose, ..NewBody::new("sheet", model, samples.collect(), SHEET_SPACING) }
 }
 
 /// Spacing of the particles of the sheet, m.
