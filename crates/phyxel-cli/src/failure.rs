@@ -2,7 +2,7 @@
 
 use crate::output;
 use phyxel_run::RunError;
-use phyxel_scene::{LoadError, SceneErrors};
+use phyxel_scene::{LoadError, Problem, SceneErrors};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -59,7 +59,10 @@ impl Failure {
     fn as_json(&self) -> Value {
         let mut error = json!({ "code": self.code, "message": self.error.to_string() });
         if let Some(errors) = self.scene_errors() {
-            let problem = |problem: &phyxel_scene::Problem| json!({ "line": problem.line, "path": problem.path, "message": problem.message });
+            let problem = |problem: &Problem| {
+                let (line, path, message) = (problem.line, &problem.path, &problem.message);
+                json!({ "line": line, "path": path, "message": message })
+            };
             error["file"] = json!(errors.file);
             error["problems"] = errors.problems.iter().map(problem).collect();
         }

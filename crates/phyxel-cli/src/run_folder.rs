@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// Largest number of a default folder.
 const MAX_NUMBER: u32 = 10_000;
 
-/// Chooses among `runs/SCENE`, `runs/SCENE-2`, `runs/SCENE-3`, ..: the first free one, or for a resumed run the last one
-/// that contains a run.
+/// Chooses among `runs/SCENE`, `runs/SCENE-2`, `runs/SCENE-3`, ..: the first free one, or for a resumed run the last
+/// one that contains a run.
 pub(crate) fn default_folder(runs: &Path, scene: &str, policy: OverwritePolicy) -> PathBuf {
     let numbered = |number: u32| match number {
         1 => runs.join(scene),

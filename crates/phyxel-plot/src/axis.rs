@@ -63,8 +63,8 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Axis over a range with about `count` ticks, and a `margin` beyond the values as a fraction of the range. An end at
-    /// zero has no margin.
+    /// Axis over a range with about `count` ticks, and a `margin` beyond the values as a fraction of the range. An end
+    /// at zero has no margin.
     pub(crate) fn new(name: &str, unit: Unit, range: Option<(f64, f64)>, count: usize, margin: f64) -> Self {
         let (low, high) = drawable_range(range);
         let padding = margin * (high - low);

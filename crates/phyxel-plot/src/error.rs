@@ -22,7 +22,8 @@ pub enum PlotError {
     },
     /// A line of the frame log is invalid.
     #[error(
-        "\"{path}\" line {line} is not the report of a frame: {source}; repair or remove the line, or run the scene again"
+        "\"{path}\" line {line} is not the report of a frame: {source}; repair or remove the line, or run the \
+         scene again"
     )]
     BadLine {
         /// The file.

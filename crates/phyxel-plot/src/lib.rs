@@ -1,7 +1,7 @@
 //! Plots of a run over time: energy, momentum, temperature, phases, strain, and the time of each stage.
 //!
-//! Each plot is written as SVG, with text as text, and as a PNG of 1600 x 1000 pixels. The crate reads `frames.jsonl` and
-//! `report.json` and does not depend on the engine, so that it can plot runs of other versions with the same keys.
+//! Each plot is written as SVG, with text as text, and as a PNG of 1600 x 1000 pixels. The crate reads `frames.jsonl`
+//! and `report.json` and does not depend on the engine, so that it can plot runs of other versions with the same keys.
 
 #![forbid(unsafe_code)]
 
@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 /// Draws all plots of the run in `folder` into the folder `out`, which is created if missing.
 ///
 /// Returns the files written: `energy`, `momentum`, `temperature`, `phases`, `strain` and `stages`, each as `.svg` and
-/// `.png`. A plot without values has a message instead. An incomplete last line is ignored, so that a run in progress can
-/// be plotted. A value that is `null` (NaN or infinite) is a gap in its curve.
+/// `.png`. A plot without values has a message instead. An incomplete last line is ignored, so that a run in progress
+/// can be plotted. A value that is `null` (NaN or infinite) is a gap in its curve.
 pub fn draw(folder: &Path, out: &Path) -> Result<Vec<PathBuf>, PlotError> {
     let run = read::read_run(folder)?;
     fs::create_dir_all(out).map_err(|source| PlotError::file("create", out, source))?;

@@ -23,6 +23,7 @@ fn frame(index: usize, bodies: usize, scale: f64) -> Value {
         })
     };
     let fall = scale * 9.81 * time;
+    let heat = 2e5 * scale * mean;
     json!({
         "frame": index,
         "time": time,
@@ -32,7 +33,7 @@ fn frame(index: usize, bodies: usize, scale: f64) -> Value {
             "mass": 5.0,
             "momentum": [0.2 * fall, -fall, 0.0],
             "angular_momentum": [0.0, scale * (3.0 * time).cos(), scale * 0.3],
-            "energy": { "kinetic": fall * fall, "elastic": scale, "gravity": 900.0 - fall * fall, "heat": 2e5 * scale * mean },
+            "energy": { "kinetic": fall * fall, "elastic": scale, "gravity": 900.0 - fall * fall, "heat": heat },
             "heat_in": 2e5 * scale * (mean - 20.0),
             "balance_error": 0.0,
         },

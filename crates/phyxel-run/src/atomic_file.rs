@@ -1,4 +1,5 @@
-//! Atomic replacement of files: after a crash, a power failure or on a full disk, a file has its old or its new content.
+//! Atomic replacement of files: after a crash or a power failure, or on a full disk, a file has its old or its new
+//! content.
 
 use crate::error::FileError;
 use std::fs::{self, File};

@@ -153,8 +153,8 @@ pub enum ResumeError {
     },
     /// The run is of another scene, or of the same scene with other settings.
     #[error(
-        "\"{folder}\" contains a run of {found}, but this is {requested}; resume with the scene, seed and settings it was \
-         started with, or choose another folder with -o"
+        "\"{folder}\" contains a run of {found}, but this is {requested}; resume with the scene, seed and settings \
+         it was started with, or choose another folder with -o"
     )]
     OtherScene {
         /// The folder.

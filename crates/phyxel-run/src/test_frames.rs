@@ -48,7 +48,7 @@ pub(crate) fn surfels() -> Frame {
     frame
 }
 
-/// Body of solid particles between the origin and a corner at `x` along x, whose centre is there, too.
+/// Body with a range of particles, whose bounds and centre reach to `x` along x, m.
 pub(crate) fn body(name: &str, particles: std::ops::Range<usize>, x: f64, skin: Option<FrameSkin>) -> FrameBody {
     let count = particles.len() as u64;
     let report = BodyReport {

@@ -37,8 +37,9 @@ fn body(rng: &mut SequentialRng, number: u32, size: f64) -> String {
     let speed = log_uniform(rng, 1e-3, 1e2) * size;
     let clusters = [0, 1, 2].map(|_| 1 + rng.below(3));
     let mut text = format!(
-        "[[bodies]]\nname = 'body-{number}'\nmodel = 'shape_matching'\nmaterial = 'matter'\nshape = {}\nspacing = {spacing:e}\n\
-         sampler = '{}'\nplace = {{ at = [{:e}, {:e}, {:e}], turn = {rotation:?} }}\nvelocity = [{speed:e}, {:e}, 0.0]\n\
+        "[[bodies]]\nname = 'body-{number}'\nmodel = 'shape_matching'\nmaterial = 'matter'\nshape = {}\n\
+         spacing = {spacing:e}\nsampler = '{}'\nplace = {{ at = [{:e}, {:e}, {:e}], turn = {rotation:?} }}\n\
+         velocity = [{speed:e}, {:e}, 0.0]\n\
          self_contact = {}\n[bodies.shape_matching]\nmode = '{}'\nbeta = {}\nclusters = {clusters:?}\noverlap = {}\n\
          keep_volume = {}\n",
         shape(rng, size),

@@ -21,7 +21,8 @@ fn the_bunny_melts() {
          [materials.sugar]\ndensity = 1000.0\nyoung_modulus = 1.6e5\npoisson_ratio = 0.45\ndamping = 0.1\n\
          heat = {{ conductivity = 2700.0, specific_heat = 100.0, melting = 40.0, latent = 1500.0 }}\n\
          fluid = {{ viscosity = 8.0, surface_tension = 1.0 }}\n\
-         [[bodies]]\nname = \"bunny\"\nmodel = \"crystal\"\nmaterial = \"sugar\"\nspacing = {spacing}\ntemperature = 20.0\n\
+         [[bodies]]\nname = \"bunny\"\nmodel = \"crystal\"\nmaterial = \"sugar\"\nspacing = {spacing}\n\
+         temperature = 20.0\n\
          shape = {{ kind = \"mesh\", path = {path:?} }}\nplace = {{ at = [0.0, -0.38, 0.0], scale = 13.0 }}\n\
          [[obstacles]]\nname = \"plate\"\nshape = {{ kind = \"plane\" }}\ntemperature = 140.0\n\
          [[expect]]\nat = 0.0\nwhat = \"totals.particles.fluid\"\nequal = 0\n\

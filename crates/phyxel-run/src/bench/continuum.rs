@@ -68,7 +68,8 @@ fn build(text: &str) -> Result<World, BenchError> {
 fn head(spacing: f64, cell: f64, integration: &str) -> Result<World, BenchError> {
     build(&format!(
         "version = 1\nduration = 1\n[materials.head]\ndensity = 1000.0\nyoung_modulus = 1e6\n\
-         [[bodies]]\nname = \"head\"\nmodel = \"continuum\"\nmaterial = \"head\"\nspacing = {spacing}\nspin = [0, 3, 1]\n\
+         [[bodies]]\nname = \"head\"\nmodel = \"continuum\"\nmaterial = \"head\"\nspacing = {spacing}\n\
+         spin = [0, 3, 1]\n\
          shape = {{ kind = \"ellipsoid\", radii = [0.19, 0.24, 0.22] }}\n\
          skin = {{ kind = \"mesh\", cell = {cell} }}\ncontinuum = {{ integration = \"{integration}\" }}\n"
     ))

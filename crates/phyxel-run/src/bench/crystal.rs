@@ -74,7 +74,8 @@ pub(super) fn solid(threads: &[usize], emit: &mut dyn FnMut(Row)) -> Result<(), 
         let spacing = layer_spacing(layers);
         let mut world = build(&format!(
             "version = 1\nduration = 1\ngravity = [0, 0, 0]\n[materials.ice]\nyoung_modulus = 1e5\n\
-             [[bodies]]\nname = \"ice\"\nmodel = \"crystal\"\nmaterial = \"ice\"\nspacing = {spacing}\nspin = [0, 1, 0.3]\n\
+             [[bodies]]\nname = \"ice\"\nmodel = \"crystal\"\nmaterial = \"ice\"\nspacing = {spacing}\n\
+             spin = [0, 1, 0.3]\n\
              shape = {{ kind = \"box\", size = [1, 1, 1] }}\n"
         ))?;
         let dt = (0.5 * world.stable_step()) as f32;

@@ -84,12 +84,12 @@ pub enum BenchError {
 pub const ALL: [Benchmark; 19] = [
     Benchmark {
         name: "continuum-paper",
-        description: "200 and 400 phyxels with skins of 10,000 and 20,000 vertices, explicit and implicit ([MKN04] table 1)",
+        description: "200 and 400 phyxels, skins of 10,000 and 20,000 vertices, explicit and implicit ([MKN04] table 1)",
         run: continuum::paper,
     },
     Benchmark {
         name: "continuum-scaling",
-        description: "explicit steps of 10,000 and 1,000,000 phyxels, with bandwidth and arithmetic peak of the machine",
+        description: "explicit steps of 10,000 and 1,000,000 phyxels, with the limits of the machine (roofline)",
         run: continuum::scaling,
     },
     Benchmark {
@@ -154,7 +154,7 @@ pub const ALL: [Benchmark; 19] = [
     },
     Benchmark {
         name: "tetra-contact",
-        description: "contact search: 45,000 tetrahedra in two blocks pressed together, and 40,000 with 20,000 particles",
+        description: "contact search: 45,000 tetrahedra in two penetrating blocks, and 40,000 with 20,000 particles",
         run: tetra::contacts,
     },
     Benchmark {
@@ -164,7 +164,7 @@ pub const ALL: [Benchmark; 19] = [
     },
     Benchmark {
         name: "tetra-surface",
-        description: "frames of the scene `teddy-arm` with fracture: 4,300 tetrahedra, surface of 24,000 triangles ([Gis07] figures 6, 7)",
+        description: "fracture in `teddy-arm`: 4,300 tetrahedra, surface of 24,000 triangles ([Gis07] figures 6, 7)",
         run: tetra::surfaces,
     },
     Benchmark {
@@ -175,8 +175,8 @@ pub const ALL: [Benchmark; 19] = [
     Benchmark { name: "skin", description: "isosurface of 100,000 particles", run: picture::skins },
 ];
 
-/// Runs the benchmarks whose names start with `name` (all if `None`) on one and on all threads, and emits each row as it
-/// is measured.
+/// Runs the benchmarks whose names start with `name` (all if `None`) on one and on all threads, and emits each row as
+/// it is measured.
 pub fn run(name: Option<&str>, emit: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
     let wanted = |benchmark: &&Benchmark| name.is_none_or(|name| benchmark.name.starts_with(name));
     let chosen: Vec<&Benchmark> = ALL.iter().filter(wanted).collect();

@@ -7,7 +7,6 @@ use phyxel::material::Material;
 use phyxel::model::continuum::Integration;
 use phyxel::model::shape_matching::ShapeMatchingSettings;
 use phyxel::model::{ModelSettings, TetraSettings};
-use phyxel::skin::Skin;
 use phyxel::step::{Stage, StageTimes, step};
 use phyxel::{Settings, World, parallel};
 use phyxel_scene::{BuildOptions, Scene};

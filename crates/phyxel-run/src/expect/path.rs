@@ -87,8 +87,8 @@ mod tests {
     use serde_json::json;
 
     fn frame() -> Value {
-        json!({ "frame": 3, "totals": { "mass": 2.0 },
-                "bodies": [ { "name": "cube", "centre": [0.0, 1.5, 0.0] }, { "name": "v1.2", "centre": [0.0, 2.5, 0.0] } ] })
+        let bodies = [("cube", 1.5), ("v1.2", 2.5)].map(|(name, y)| json!({ "name": name, "centre": [0.0, y, 0.0] }));
+        json!({ "frame": 3, "totals": { "mass": 2.0 }, "bodies": bodies })
     }
 
     fn keys(path: &str) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Export as Wavefront OBJ: a named object per body, a mesh for a skin, points for surfels and for bodies without a skin.
+//! Export as Wavefront OBJ: a named object per body, as a mesh for a skin, else as points.
 
 use crate::atomic_file::write_file;
 use crate::error::SinkError;

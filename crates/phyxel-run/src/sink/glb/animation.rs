@@ -111,8 +111,10 @@ impl MorphAnimation {
         for (index, mesh) in self.meshes.iter().enumerate() {
             let positions = file.vectors(index, "POSITION")?;
             write_vectors(writer, &positions)?;
-            let positions_accessor = document.vectors(mesh.vertices, Some(bounds(&positions)));
-            let mut primitive = json!({ "attributes": { "POSITION": positions_accessor }, "material": mesh.material, "mode": 0, "targets": [] });
+            let accessor = document.vectors(mesh.vertices, Some(bounds(&positions)));
+            let attributes = json!({ "POSITION": accessor });
+            let mut primitive =
+                json!({ "attributes": attributes, "material": mesh.material, "mode": 0, "targets": [] });
             let mut normals = None;
             if mesh.has_normals {
                 let values = file.vectors(index, "NORMAL")?;
@@ -137,7 +139,8 @@ impl MorphAnimation {
         let view = document.buffer_view(4 * frames as u64, None, None);
         let (first, last) = (self.times[0], self.times[targets]);
         let input = document.accessor(json!({
-            "bufferView": view, "componentType": FLOAT, "count": frames, "type": "SCALAR", "min": [first], "max": [last],
+            "bufferView": view, "componentType": FLOAT, "count": frames, "type": "SCALAR",
+            "min": [first], "max": [last],
         }));
         self.times.iter().try_for_each(|time| writer.write_all(&time.to_le_bytes()))?;
         let count = frames * targets;

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 /// Prefixes of the numbered files, and names of the collections.
 pub(crate) const PREFIXES: [&str; 2] = ["particles", "skin"];
 
-/// Writes `particles_00000.vtp` for every frame, `skin_00000.vtp` for every frame with a skin, and a collection of each.
+/// Writes `particles_00000.vtp` for every frame, `skin_00000.vtp` for every frame with a skin, and a collection of
+/// each.
 #[derive(Debug)]
 pub struct VtkSequence {
     folder: PathBuf,
