@@ -271,7 +271,7 @@ fn parse_range(text: &str) -> Result<ColourRange, String> {
 
 fn parse_frames(text: &str) -> Result<(u32, Option<u32>), String> {
     let bad = || format!("\"{text}\" names no frames; write for instance 40, 10-90 or 10-");
-    let number = |part: &str| part.trim().parse::<u32>().map_err(|_| bad());
+    let number = |text: &str| text.trim().parse::<u32>().map_err(|_| bad());
     let frames = match text.split_once('-') {
         None => (number(text)?, Some(number(text)?)),
         Some((first, "")) => (number(first)?, None),

@@ -73,16 +73,16 @@ impl PlotError {
 fn remedy(action: &str, source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::WriteZero => {
-            "the disk is full: free some space, or choose another place"
+            "the disk is full: free some space, or choose another path"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem if action == "read" => {
             "it is not readable: change its permissions"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "it is not writable: choose another place, or change its permissions"
+            "it is not writable: choose another path, or change its permissions"
         }
         io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory | io::ErrorKind::AlreadyExists => {
-            "a file is where a folder is needed, or the reverse: choose another place"
+            "a file is where a folder is needed, or the reverse: choose another path"
         }
         _ => "check the disk and the path",
     }

@@ -96,8 +96,8 @@ fn inked_fraction(path: &Path) -> f64 {
 }
 
 fn plot<'a>(files: &'a [PathBuf], name: &str) -> &'a Path {
-    let wanted = format!("{name}.svg");
-    files.iter().find(|file| file.ends_with(&wanted)).unwrap()
+    let file_name = format!("{name}.svg");
+    files.iter().find(|file| file.ends_with(&file_name)).unwrap()
 }
 
 #[test]
@@ -217,5 +217,5 @@ fn a_folder_without_a_run_is_an_error_with_a_remedy() {
     assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "nothing is written");
     let run = run_of("", None);
     fs::write(run.path().join("plots"), b"").unwrap();
-    assert!(draw(run.path(), &run.path().join("plots")).unwrap_err().to_string().contains("choose another place"));
+    assert!(draw(run.path(), &run.path().join("plots")).unwrap_err().to_string().contains("choose another path"));
 }

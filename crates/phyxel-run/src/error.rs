@@ -42,17 +42,17 @@ impl FileError {
     fn remedy(&self) -> &'static str {
         match self.source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::WriteZero => {
-                "the disk is full: free some space, then go on with --resume"
+                "the disk is full: free some space, then continue with --resume"
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                "it is not writable: choose another place, or change its permissions"
+                "it is not writable: choose another path, or change its permissions"
             }
             io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory | io::ErrorKind::AlreadyExists => {
-                "a file is where a folder is needed, or the reverse: choose another place"
+                "a file is where a folder is needed, or the reverse: choose another path"
             }
-            io::ErrorKind::NotFound if self.action != "read" => "create the folder first, or choose another place",
+            io::ErrorKind::NotFound if self.action != "read" => "create the folder first, or choose another path",
             io::ErrorKind::NotFound => "check the path",
-            _ => "check the disk and the path, then go on with --resume",
+            _ => "check the disk and the path, then continue with --resume",
         }
     }
 }
@@ -91,7 +91,7 @@ pub enum SinkError {
 pub enum FolderError {
     /// It already contains a run.
     #[error(
-        "\"{folder}\" already contains a run of \"{scene}\"; go on with it by --resume, replace it by --force, \
+        "\"{folder}\" already contains a run of \"{scene}\"; resume it with --resume, replace it with --force, \
          or choose another folder with -o"
     )]
     ContainsRun {
@@ -112,7 +112,7 @@ pub enum FolderError {
         example: String,
     },
     /// It is a file.
-    #[error("\"{folder}\" is a file, not a folder; choose another place with -o")]
+    #[error("\"{folder}\" is a file, not a folder; choose another path with -o")]
     NotAFolder {
         /// The path.
         folder: PathBuf,
@@ -156,7 +156,7 @@ pub enum ResumeError {
         "\"{folder}\" contains a run of {found}, but this is {requested}; resume with the scene, seed and settings \
          it was started with, or choose another folder with -o"
     )]
-    OtherScene {
+    SceneMismatch {
         /// The folder.
         folder: PathBuf,
         /// Scene, seed and settings of the existing run.
@@ -185,7 +185,7 @@ pub enum ResumeError {
     },
     /// Frames before the checkpoint are missing or damaged.
     #[error(
-        "\"{path}\" should contain frames 0 to {needed} but line {line} is {reason}; the run cannot go on seamlessly, \
+        "\"{path}\" should contain frames 0 to {needed} but line {line} is {reason}; the run cannot be resumed, \
          start again with --force"
     )]
     Frames {
@@ -234,7 +234,7 @@ pub enum ReplayError {
         "the frames of \"{folder}\" are recomputed from its scene \"{scene}\", which has changed since; restore it, or \
          run it again"
     )]
-    OtherScene {
+    SceneMismatch {
         /// The folder.
         folder: PathBuf,
         /// Name of the scene.

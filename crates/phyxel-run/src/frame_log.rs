@@ -165,11 +165,11 @@ mod tests {
         write_frames(&interrupted, 0, 0..6);
         let torn = [fs::read(&interrupted).unwrap(), b"{\"frame\":6,\"ti".to_vec()].concat();
         fs::write(&interrupted, torn).unwrap();
-        let mut seen = 0;
-        let kept = read_lines_until(&interrupted, 3, |_, _| seen += 1).unwrap();
-        write_frames(&interrupted, kept, 4..9);
+        let mut visited = 0;
+        let bytes = read_lines_until(&interrupted, 3, |_, _| visited += 1).unwrap();
+        write_frames(&interrupted, bytes, 4..9);
         assert_eq!(fs::read(&whole).unwrap(), fs::read(&interrupted).unwrap());
-        assert_eq!(seen, 4);
+        assert_eq!(visited, 4);
     }
 
     #[test]

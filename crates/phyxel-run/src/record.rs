@@ -81,11 +81,11 @@ impl RunRecord {
         if self.world == requested.world && self.seed == requested.seed {
             return Ok(());
         }
-        let (found, mut wanted) = (self.to_string(), requested.to_string());
-        if found == wanted {
-            wanted.push_str(" as it is now: the scene file has changed since");
+        let (found, mut described) = (self.to_string(), requested.to_string());
+        if found == described {
+            described.push_str(" as it is now: the scene file has changed since");
         }
-        Err(ResumeError::OtherScene { folder: folder.to_path_buf(), found, requested: wanted })
+        Err(ResumeError::SceneMismatch { folder: folder.to_path_buf(), found, requested: described })
     }
 }
 

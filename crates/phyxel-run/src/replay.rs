@@ -56,7 +56,7 @@ impl Replay {
         let world = scene.build(&options)?.world;
         let rebuilt = RunRecord::new(&scene.name, record.seed, &[], &[], &world);
         if rebuilt.world != record.world {
-            return Err(ReplayError::OtherScene { folder: folder.path().to_path_buf(), scene: record.scene }.into());
+            return Err(ReplayError::SceneMismatch { folder: folder.path().to_path_buf(), scene: record.scene }.into());
         }
         let frames = count_frames(&folder.frames())?;
         Ok(Self { scene, folder, world, frames })

@@ -112,12 +112,12 @@ fn print_outcome(outcome: &Outcome, video: Option<&Path>, args: &RunArgs) {
 
 fn exit_code(outcome: Outcome, args: &RunArgs) -> Result<ExitCode, Failure> {
     let folder = outcome.folder.unwrap_or_default();
-    let kept = format!("everything up to frame {} is kept in \"{}\"", outcome.report.frames, folder.display());
+    let state = format!("everything up to frame {} is state in \"{}\"", outcome.report.frames, folder.display());
     match outcome.ending {
-        Ending::Failed(error) => Err(Failure::new(FAILED, anyhow::anyhow!("{error}\n{kept}"))),
+        Ending::Failed(error) => Err(Failure::new(FAILED, anyhow::anyhow!("{error}\n{state}"))),
         Ending::Interrupted => {
             let message =
-                format!("interrupted: {kept}; the same command with --resume -o \"{}\" resumes", folder.display());
+                format!("interrupted: {state}; the same command with --resume -o \"{}\" resumes", folder.display());
             Err(Failure::new(INTERRUPTED, anyhow::Error::msg(message)))
         }
         Ending::Done | Ending::AlreadyDone => {

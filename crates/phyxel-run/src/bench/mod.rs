@@ -178,15 +178,15 @@ pub const ALL: [Benchmark; 19] = [
 /// Runs the benchmarks whose names start with `name` (all if `None`) on one and on all threads, and emits each row as
 /// it is measured.
 pub fn run(name: Option<&str>, emit: &mut dyn FnMut(Row)) -> Result<(), BenchError> {
-    let wanted = |benchmark: &&Benchmark| name.is_none_or(|name| benchmark.name.starts_with(name));
-    let chosen: Vec<&Benchmark> = ALL.iter().filter(wanted).collect();
-    if chosen.is_empty() {
+    let is_selected = |benchmark: &&Benchmark| name.is_none_or(|name| benchmark.name.starts_with(name));
+    let selected: Vec<&Benchmark> = ALL.iter().filter(is_selected).collect();
+    if selected.is_empty() {
         let known = ALL.map(|benchmark| benchmark.name).join(", ");
         return Err(BenchError::Unknown { name: name.unwrap_or_default().to_string(), known });
     }
     let all = parallel::with_threads(None, parallel::threads);
     let threads: &[usize] = if all > 1 { &[1, all] } else { &[1] };
-    chosen.into_iter().try_for_each(|benchmark| (benchmark.run)(threads, emit))
+    selected.into_iter().try_for_each(|benchmark| (benchmark.run)(threads, emit))
 }
 
 /// Description of a measurement.

@@ -36,11 +36,11 @@ pub(crate) fn look_up<'a>(frame: &'a Value, subject: &Subject, keys: &[String]) 
     match subject {
         Subject::Totals => Ok(vec![resolve(&frame["totals"], "totals".to_string(), keys)?]),
         Subject::EveryBody => bodies().iter().map(resolve_in).collect(),
-        Subject::Body(wanted) => match bodies().iter().find(|body| name(body) == wanted) {
+        Subject::Body(expected) => match bodies().iter().find(|body| name(body) == expected) {
             Some(body) => Ok(vec![resolve_in(body)?]),
             None => Err(MissingKey {
                 resolved: "bodies".to_string(),
-                key: wanted.clone(),
+                key: expected.clone(),
                 known: list(bodies().iter().map(|body| name(body).to_string()).collect()),
             }),
         },

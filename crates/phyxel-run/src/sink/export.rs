@@ -1,4 +1,4 @@
-//! Export formats. Each has its subfolder folder; most write one numbered file per frame, from 0.
+//! Export formats. Each has its own folder; most write one numbered file per frame, from 0.
 
 use crate::error::{FileError, RunError};
 use crate::sink::Sink;

@@ -1,5 +1,6 @@
 //! Corrupted files for tests of the readers.
 
+use super::mesh::{MeshFormat, read_bytes};
 use crate::sample::SequentialRng;
 
 /// Copy with one to three wrong bytes or flipped bits.
@@ -20,4 +21,15 @@ pub fn corrupted(bytes: &[u8], random: &mut SequentialRng) -> Vec<u8> {
 /// Random bytes.
 pub fn noise(length: usize, random: &mut SequentialRng) -> Vec<u8> {
     (0..length).map(|_| random.bits() as u8).collect()
+}
+
+/// Reads every prefix of `bytes` and many corrupted copies. Passes unless the reader panics.
+pub fn read_damaged(format: MeshFormat, bytes: &[u8]) {
+    for end in 0..bytes.len() {
+        let _ = read_bytes(format, &bytes[..end]);
+    }
+    let mut random = SequentialRng::new(5);
+    for _ in 0..2000 {
+        let _ = read_bytes(format, &corrupted(bytes, &mut random));
+    }
 }

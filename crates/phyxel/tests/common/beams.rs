@@ -50,8 +50,8 @@ pub fn lateral_strain(world: &World, particles: impl Iterator<Item = usize>) -> 
     sum / square
 }
 
-/// First bending frequency of a Timoshenko cantilever, 1/s, by Dunkerley's formula: `1/f^2 = 1/f_b^2 + 1/f_s^2` from the
-/// frequencies of pure bending and pure shear.
+/// First bending frequency of a Timoshenko cantilever, 1/s, by Dunkerley's formula: `1/f^2 = 1/f_b^2 + 1/f_s^2` from
+/// the frequencies of pure bending and pure shear.
 pub fn bending_frequency(length: f64) -> f64 {
     let area = EDGE * EDGE;
     let bending =

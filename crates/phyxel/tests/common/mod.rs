@@ -63,7 +63,7 @@ pub fn empty_fluid(name: &str, spacing: f32) -> NewBody {
 }
 
 /// Changes of a new body, one after the other.
-pub trait Fixture {
+pub trait BodyFixture {
     /// The body at a position.
     fn at(self, position: Vec3) -> Self;
     /// The body with its initial positions a map of its rest positions, in its frame.
@@ -72,7 +72,7 @@ pub trait Fixture {
     fn fixed_where(self, is_fixed: impl Fn(Vec3) -> bool) -> Self;
 }
 
-impl Fixture for NewBody {
+impl BodyFixture for NewBody {
     fn at(self, position: Vec3) -> Self {
         NewBody { pose: Pose { position, ..self.pose }, ..self }
     }
@@ -139,12 +139,12 @@ pub fn world(material: Material, gravity: Vec3) -> World {
 }
 
 /// Additions to a new world, one after the other.
-pub trait Furnish {
+pub trait WorldFixture {
     fn with_body(self, body: NewBody) -> Self;
     fn with_obstacle(self, obstacle: Obstacle) -> Self;
 }
 
-impl Furnish for World {
+impl WorldFixture for World {
     fn with_body(mut self, body: NewBody) -> Self {
         self.add_body(body).unwrap();
         self

@@ -11,7 +11,7 @@ use phyxel::skin::{Skin, SkinMesh};
 
 pub const BOTH: [Integration; 2] = [Integration::Explicit, Integration::Implicit];
 
-/// Strained by a tenth along x.
+/// The block, strained by a tenth along x.
 fn strained(body: NewBody) -> NewBody {
     body.deformed(|x| x * Vec3::new(1.1, 1.0, 1.0))
 }
@@ -134,8 +134,8 @@ pub fn assert_unstable_steps_are_refused(explicit_block: &NewBody, range: [f64; 
     }
 }
 
-/// A block, 0.1 m high above its middle, that is dragged by the middle of its upper face hangs from the target, and falls
-/// when released.
+/// A block, 0.1 m high above its middle, that is dragged by the middle of its upper face hangs from the target, and
+/// falls when released.
 pub fn assert_hangs_from_drag(block: impl Fn(Integration) -> NewBody) {
     for integration in BOTH {
         let body = block(integration);

@@ -2,7 +2,7 @@
 //! `validation/continuum.md`.
 
 use crate::common::beams::*;
-use crate::common::{Fixture, Furnish, Lcg, elastic, run_steps, set_body, world};
+use crate::common::{BodyFixture, Lcg, WorldFixture, elastic, run_steps, set_body, world};
 use crate::{cloud, with_integration};
 use glam::Vec3;
 use phyxel::World;

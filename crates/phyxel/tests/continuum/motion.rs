@@ -2,7 +2,7 @@
 
 use crate::common::determinism::assert_reproducible;
 use crate::common::motion::*;
-use crate::common::{DOWN, Fixture, Furnish, elastic, floor, world};
+use crate::common::{BodyFixture, DOWN, WorldFixture, elastic, floor, world};
 use crate::{block, with_integration};
 use glam::Vec3;
 use phyxel::World;

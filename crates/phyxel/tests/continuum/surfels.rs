@@ -2,7 +2,7 @@
 
 use crate::block;
 use crate::common::determinism::resumed;
-use crate::common::{DOWN, Fixture, Furnish, Lcg, elastic, floor, world, world_without_gravity};
+use crate::common::{BodyFixture, DOWN, Lcg, WorldFixture, elastic, floor, world, world_without_gravity};
 use glam::{Mat3, Quat, Vec3};
 use phyxel::World;
 use phyxel::body::{NewBody, Pose};

@@ -1,6 +1,6 @@
 //! Heat in crystals: absorption by surfaces, and conduction.
 
-use crate::common::{Furnish, elastic, run_steps, world_without_gravity};
+use crate::common::{WorldFixture, elastic, run_steps, world_without_gravity};
 use crate::crystal_body;
 use glam::Vec3;
 use phyxel::commands::{Command, Region};

@@ -1,7 +1,7 @@
 //! Melting and freezing.
 
 use crate::common::determinism::assert_reproducible;
-use crate::common::{Fixture, Furnish, elastic, momenta, run_frames, world_without_gravity};
+use crate::common::{BodyFixture, WorldFixture, elastic, momenta, run_frames, world_without_gravity};
 use crate::packed_body;
 use glam::Vec3;
 use phyxel::World;

@@ -3,7 +3,7 @@
 //! With `PHYXEL_BLESS=1` the test rewrites the document and its charts.
 
 use crate::chart::Chart;
-use crate::common::{DOWN, Fixture, golden, pose_at, run_frames, run_steps, world};
+use crate::common::{BodyFixture, DOWN, golden, pose_at, run_frames, run_steps, world};
 use crate::fluid::{add_tank, pool};
 use crate::viscosity::{SPACING, fluid_material, without_smoothing};
 use crate::{fitted_slope, fluid_body};

@@ -1,6 +1,6 @@
 //! Viscosity and surface tension.
 
-use crate::common::{Fixture, momenta, run_steps, world_without_gravity};
+use crate::common::{BodyFixture, momenta, run_steps, world_without_gravity};
 use crate::{fluid_body, liquid};
 use glam::Vec3;
 use phyxel::World;

@@ -1,6 +1,6 @@
 //! The same experiments with mass-spring lattices, whose particles are at cell corners.
 
-use crate::common::{Fixture, new_body};
+use crate::common::{BodyFixture, new_body};
 use crate::experiments::{AddCells, ball_mean, fix_faces, plain, run_to, world};
 use glam::Vec3;
 use phyxel::World;

@@ -2,7 +2,7 @@
 //! `validation/tetra.md`.
 
 use crate::common::beams::*;
-use crate::common::{Fixture, Furnish, elastic, run_steps, world};
+use crate::common::{BodyFixture, WorldFixture, elastic, run_steps, world};
 use crate::{Cut, Mesh, with_integration};
 use glam::Vec3;
 use phyxel::World;

@@ -2,7 +2,7 @@
 
 use crate::common::determinism::{assert_reproducible, resumed};
 use crate::common::motion::BOTH;
-use crate::common::{Fixture, Furnish, elastic, heat_of, momentum, run_steps, world_without_gravity};
+use crate::common::{BodyFixture, WorldFixture, elastic, heat_of, momentum, run_steps, world_without_gravity};
 use crate::{CELL, Cut, Mesh, explicit, with_integration};
 use glam::Vec3;
 use phyxel::World;

@@ -14,7 +14,7 @@ mod skins;
 mod thermal;
 mod ties;
 
-use common::{Fixture, Lcg};
+use common::{BodyFixture, Lcg};
 use glam::Vec3;
 use phyxel::body::NewBody;
 use phyxel::model::continuum::Integration;

@@ -1,7 +1,7 @@
 //! Melting of elements into a fluid.
 
 use crate::common::determinism::assert_reproducible;
-use crate::common::{Furnish, elastic, empty_fluid, run_steps, world_without_gravity};
+use crate::common::{WorldFixture, elastic, empty_fluid, run_steps, world_without_gravity};
 use crate::{CELL, Cut, Mesh};
 use glam::{DVec3, Vec3};
 use phyxel::World;

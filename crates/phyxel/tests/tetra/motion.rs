@@ -3,8 +3,8 @@
 use crate::common::determinism::assert_reproducible;
 use crate::common::motion::*;
 use crate::common::{
-    DOWN, Fixture, Furnish, Lcg, elastic, floor, max_strain, mean_position, mean_velocity, momentum, run_steps, select,
-    size, world, world_without_gravity,
+    BodyFixture, DOWN, Lcg, WorldFixture, elastic, floor, max_strain, mean_position, mean_velocity, momentum,
+    run_steps, select, size, world, world_without_gravity,
 };
 use crate::{block, explicit, implicit, single_element, with_integration};
 use glam::{DVec3, Quat, Vec3};

@@ -2,7 +2,7 @@
 
 use crate::block;
 use crate::common::motion::{affine, assert_mesh_follows_affine_motion};
-use crate::common::{Fixture, Furnish, Lcg, elastic, world_without_gravity};
+use crate::common::{BodyFixture, Lcg, WorldFixture, elastic, world_without_gravity};
 use glam::Vec3;
 use phyxel::body::NewBody;
 use phyxel::frame::FrameSkin;

@@ -2,7 +2,7 @@
 
 use crate::common::motion::BOTH;
 use crate::common::thermal::*;
-use crate::common::{Fixture, Furnish, elastic, run_steps, world_without_gravity};
+use crate::common::{BodyFixture, WorldFixture, elastic, run_steps, world_without_gravity};
 use crate::{CELL, Cut, Mesh, block, implicit, with_integration};
 use glam::Vec3;
 use phyxel::body::NewBody;

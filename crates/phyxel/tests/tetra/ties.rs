@@ -2,7 +2,7 @@
 
 use crate::common::determinism::assert_reproducible;
 use crate::common::{
-    Fixture, elastic, empty_fluid, momentum, pose_at, run_steps, select, set_body, world_without_gravity,
+    BodyFixture, elastic, empty_fluid, momentum, pose_at, run_steps, select, set_body, world_without_gravity,
 };
 use crate::{CELL, Cut, Mesh, block, with_integration};
 use glam::{Quat, Vec3};

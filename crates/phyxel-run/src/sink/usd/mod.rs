@@ -131,13 +131,13 @@ impl OpenScene {
         let mut present = Vec::new();
         let (tracks, values) = (&self.tracks, &mut self.values);
         visit_prims(frame, &mut |prim, write_values| {
-            let known = tracks.find(prim.owner, prim.prim_type, &prim.name);
-            let index = known.unwrap_or((tracks.tracks.len() + entry.prims.len()) as u32);
+            let existing = tracks.find(prim.owner, prim.prim_type, &prim.name);
+            let index = existing.unwrap_or((tracks.tracks.len() + entry.prims.len()) as u32);
             present.push(index);
             write_values(&mut |property, value| {
                 write_value(tracks, values, &mut entry, (index, prim.owner), property, &value)
             })?;
-            if known.is_none() {
+            if existing.is_none() {
                 entry.prims.push(prim);
             }
             Ok(())

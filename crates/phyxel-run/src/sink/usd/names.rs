@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn names_become_valid_and_stay_distinct() {
         let mut names = UniqueNames::new(&["Looks"]);
-        let given = ["soft cube", "soft-cube", "7up", "Looks", "", "käse"].map(|name| names.unique(name));
-        assert_eq!(given, ["soft_cube", "soft_cube_2", "_7up", "Looks_2", "_", "k_se"]);
+        let valid = ["soft cube", "soft-cube", "7up", "Looks", "", "käse"].map(|name| names.unique(name));
+        assert_eq!(valid, ["soft_cube", "soft_cube_2", "_7up", "Looks_2", "_", "k_se"]);
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
-use crate::import::mesh::{MeshFormat, read, read_bytes, read_damaged};
+use crate::import::fuzz::read_damaged;
+use crate::import::mesh::{MeshFormat, read, read_bytes};
 use crate::mesh::fixtures;
 use std::{error::Error, fs};
 

@@ -5,12 +5,8 @@ mod obj;
 mod ply;
 mod stl;
 
-#[cfg(test)]
-use super::fuzz::{corrupted, noise};
 use super::{FileKind, ImportError};
 use crate::mesh::{MeshError, TriangleMesh};
-#[cfg(test)]
-use crate::sample::SequentialRng;
 use glam::Vec3;
 use std::{fs, path::Path};
 
@@ -123,21 +119,11 @@ impl MeshBuilder {
     }
 }
 
-/// Reads every prefix of `bytes` and many corrupted copies. Passes unless the reader panics.
-#[cfg(test)]
-fn read_damaged(format: MeshFormat, bytes: &[u8]) {
-    for end in 0..bytes.len() {
-        let _ = read_bytes(format, &bytes[..end]);
-    }
-    let mut random = SequentialRng::new(5);
-    for _ in 0..2000 {
-        let _ = read_bytes(format, &corrupted(bytes, &mut random));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::fuzz::noise;
+    use crate::sample::SequentialRng;
     use std::error::Error;
 
     #[test]

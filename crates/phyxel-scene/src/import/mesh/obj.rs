@@ -41,7 +41,8 @@ fn parse_corner(word: &[u8], vertices: usize, line: &LineScanner) -> Result<i64,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::mesh::{MeshFormat, read_bytes, read_damaged};
+    use crate::import::fuzz::read_damaged;
+    use crate::import::mesh::{MeshFormat, read_bytes};
 
     const PYRAMID: &str = "# a pyramid\no pyramid\nv 0 0 0\nv 1 0 0 1.0\nv 1 0 1\nv 0 0 1\nvt 0 0\nvn 0 1 0\n\
         v 0.5 1e0 0.5\nusemtl stone\nf 1 2 3 4 # base\nf 1/1 -1/1 2/1\nf 2//1 5//1 3//1\nf 3/1/1 5/1/1 4/1/1\nf 4 5 \

@@ -185,7 +185,8 @@ fn skip_rows(element: &PlyElement, values: &mut PlyBody) -> Result<(), ImportErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::mesh::{MeshFormat, read_bytes, read_damaged};
+    use crate::import::fuzz::read_damaged;
+    use crate::import::mesh::{MeshFormat, read_bytes};
     use crate::mesh::{MeshError, fixtures};
 
     const HEADER: &str = "comment made for a test\nelement camera 1\nproperty uchar kind\n\

@@ -72,7 +72,8 @@ fn parse_text(bytes: &[u8]) -> Result<TriangleMesh, ImportError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::mesh::{MeshFormat, read_bytes, read_damaged};
+    use crate::import::fuzz::read_damaged;
+    use crate::import::mesh::{MeshFormat, read_bytes};
     use crate::mesh::fixtures;
     use glam::Vec3;
 

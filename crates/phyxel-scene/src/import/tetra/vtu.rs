@@ -6,7 +6,6 @@ use crate::import::{ImportError, base64};
 use roxmltree::{Document, Node};
 
 const FORMAT: &str = "VTU";
-
 const REMEDY: &str = "save it with data as text (ASCII), or inline as binary without compression";
 
 fn content_error(what: String) -> ImportError {
