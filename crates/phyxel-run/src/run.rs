@@ -40,14 +40,14 @@ impl Run {
         }
         let folder = RunFolder::new(&options.folder);
         let existing = folder.inspect(options.overwrite)?;
-        let (world, heading) = build(scene, &options.build, options.threads)?;
+        let (world, header) = build(scene, &options.build, options.threads)?;
         let record = RunRecord {
             source: options.source.clone(),
-            ..RunRecord::new(&scene.name, heading.seed, &options.overrides, &options.exports, &world)
+            ..RunRecord::new(&scene.name, header.seed, &options.overrides, &options.exports, &world)
         };
         let run = Self {
             world,
-            header: heading,
+            header,
             checker: ExpectationChecker::new(&scene.expectations, scene.frame_rate),
             scene_frames: scene.frames(),
             record,
@@ -180,12 +180,12 @@ impl Run {
 
 /// Runs a scene without writing files. Expectations are evaluated as in any run.
 pub fn run_scene_in_memory(scene: &Scene, options: MemoryOptions) -> Result<Outcome, RunError> {
-    let (world, heading) = build(scene, &options.build, options.threads)?;
+    let (world, header) = build(scene, &options.build, options.threads)?;
     let driver = Driver {
         current: FrameLine::from(&world.frame()),
         session: Session::begin(&world),
         world,
-        header: heading,
+        header,
         last_frame: options.frames.unwrap_or(scene.frames()),
         scene_frames: scene.frames(),
         sinks: options.sinks,
@@ -199,13 +199,13 @@ pub fn run_scene_in_memory(scene: &Scene, options: MemoryOptions) -> Result<Outc
 
 fn build(scene: &Scene, options: &BuildOptions, threads: Option<usize>) -> Result<(World, RunHeader), RunError> {
     let built = parallel::with_threads(threads, || scene.build(options))?;
-    let heading = RunHeader {
+    let header = RunHeader {
         scene: scene.name.clone(),
         title: scene.title.clone(),
         seed: options.seed.unwrap_or(scene.seed),
         warnings: built.warnings,
     };
-    Ok((built.world, heading))
+    Ok((built.world, header))
 }
 
 fn read_checkpoint(folder: &RunFolder) -> Result<World, RunError> {

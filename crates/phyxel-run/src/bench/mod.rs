@@ -84,7 +84,7 @@ pub enum BenchError {
 pub const ALL: [Benchmark; 19] = [
     Benchmark {
         name: "continuum-paper",
-        description: "200 and 400 phyxels, skins of 10,000 and 20,000 vertices, explicit and implicit ([MKN04] table 1)",
+        description: "200 and 400 phyxels, skins of 10,000 and 20,000 vertices ([MKN04] table 1)",
         run: continuum::paper,
     },
     Benchmark {
