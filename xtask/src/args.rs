@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 pub const HELP: &str = "\
 The project's tasks.
 
-cargo xtask test           every check: formatting, lints, tests, scenes, documentation, exported files in other programs
+cargo xtask test           every check: formatting, lints, tests, scenes, documentation, exported files
 cargo xtask test --quick   without doctests, documentation and other programs
 cargo xtask test --long    with long tests (PHYXEL_LONG=1), Blender, and a minute of fuzzing for each reader of files
 cargo xtask clients        only the exported files in other programs; --long with Blender

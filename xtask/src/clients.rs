@@ -1,8 +1,8 @@
-//! Interoperability checks: films and exported files are opened by FFmpeg's libraries, OpenUSD, VTK, meshio, splashsurf,
-//! the Khronos validator and Blender.
+//! Interoperability checks: films and exported files are opened by FFmpeg's libraries, OpenUSD, VTK, meshio,
+//! splashsurf, the Khronos validator and Blender.
 //!
-//! The programs are installed into the folder of build outputs and stay there until the lists of them change. Where they
-//! cannot be installed, one line says so and the check passes: a test must not depend on a server.
+//! The programs are installed into the folder of build outputs and stay there until the lists of them change. Where
+//! they cannot be installed, one line says so and the check passes: a test must not depend on a server.
 
 use crate::{project, tool};
 use anyhow::{Context, Result, anyhow};

@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn a_log_is_summed_up_in_a_line() {
-        let log = "#7\tNEW    cov: 12 ft: 3\n#9\tDONE   cov: 34 ft: 5\nstat::number_of_executed_units: 99\nstat::peak_rss_mb:  41\n";
+        let log = "#7\tNEW    cov: 12 ft: 3\n#9\tDONE   cov: 34 ft: 5\n\
+                   stat::number_of_executed_units: 99\nstat::peak_rss_mb:  41\n";
         assert_eq!(summary(log), "99 inputs tried, 34 edges covered, 41 MB at most");
         assert_eq!(summary(""), "? inputs tried, ? edges covered, ? MB at most");
     }

@@ -44,7 +44,8 @@ pub fn make() -> Result<()> {
 
 const HEAD: &str = "# Gallery
 
-A picture of every built-in scene, made by `cargo xtask gallery`. `phyxel run NAME --video film.mp4` makes a film of one.
+A picture of every built-in scene, made by `cargo xtask gallery`. `phyxel run NAME --video film.mp4` makes a film of
+one.
 ";
 
 fn text<'a>(scene: &'a Value, key: &str) -> Result<&'a str> {

@@ -9,8 +9,73 @@ use support::{root, texts};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// Words that once stood in the place of a term, with the term. They are banned as parts of identifiers and of file names.
-const BANNED: [(&str, &str); 0] = [];
+/// Words that once stood in the place of a term, with the term. They are banned as parts of identifiers and of file
+/// names.
+const BANNED: [(&str, &str); 63] = [
+    ("guide", "preconditioner"),
+    ("guides", "preconditioner"),
+    ("rounds", "iterations"),
+    ("rub", "viscosity"),
+    ("rubs", "viscosity"),
+    ("rubbed", "viscosity"),
+    ("swing", "frequency"),
+    ("swings", "frequencies"),
+    ("swiftness", "max_eigenvalue"),
+    ("braking", "damping_rate"),
+    ("pace", "the name of the parameters"),
+    ("paces", "the name of the parameters"),
+    ("stuff", "workspace, view or context"),
+    ("court", "sums"),
+    ("verdict", "transition or class"),
+    ("crumb", "fragment"),
+    ("crumbs", "fragments"),
+    ("seeing", "coarse cache"),
+    ("mould", "template"),
+    ("deed", "action"),
+    ("wearer", "context"),
+    ("warmth", "temperature or thermal state"),
+    ("shore", "obstacle heat link"),
+    ("shores", "obstacle heat links"),
+    ("presses", "contacts"),
+    ("grip", "friction state"),
+    ("couples", "tie projection"),
+    ("bumper", "pair_stiffness"),
+    ("swirl", "vorticity"),
+    ("loosen", "invert"),
+    ("brace", "moments"),
+    ("limp", "molten stiffness"),
+    ("mote", "packed particle"),
+    ("tangle", "invalid mesh"),
+    ("mates", "opposite faces"),
+    ("bared", "exposed"),
+    ("crowd", "neighbour lists"),
+    ("judge", "checker"),
+    ("spent", "time used"),
+    ("glint", "specular"),
+    ("bent", "refracted"),
+    ("haze", "fog"),
+    ("how_far", "line_search"),
+    ("tell", "report"),
+    ("tells", "reports"),
+    ("anew", "rebuilt"),
+    ("ease", "inverse inertia"),
+    ("parting", "split"),
+    ("untying", "tie failure"),
+    ("fullness", "volume fraction"),
+    ("bluntness", "softening length"),
+    ("unevenness", "stabilisation"),
+    ("seats", "site assignment"),
+    ("newborn", "inserted"),
+    ("born", "next_id"),
+    ("pushes", "impulses"),
+    ("press", "contact or pressure"),
+    ("shares", "fractions"),
+    ("fading", "fade_time"),
+    ("weave", "schedule"),
+    ("lean", "first moment"),
+    ("chore", "task"),
+    ("chores", "tasks"),
+];
 
 /// Most lines of a function.
 const LONGEST_FUNCTION: usize = 60;
@@ -49,7 +114,7 @@ fn words(identifier: &str) -> Vec<String> {
     words
 }
 
-/// The banned word in an identifier, with what to use instead. A banned word with an underscore stands for a run of words.
+/// The banned word in an identifier, with the term to use. A banned word with an underscore is a run of words.
 fn banned_in(identifier: &str) -> Option<(&'static str, &'static str)> {
     let joined = format!("_{}_", words(identifier).join("_"));
     BANNED.into_iter().find(|(word, _)| joined.contains(&format!("_{word}_")))
@@ -67,6 +132,14 @@ fn identifiers(tokens: TokenStream, look: &mut impl FnMut(&str, usize)) {
             TokenTree::Punct(_) | TokenTree::Literal(_) => (),
         }
     }
+}
+
+#[test]
+fn banned_words_are_found_as_whole_words_of_identifiers() {
+    let banned = ["PressDepth", "how_far_along", "MAX_ROUNDS", "r#guide"].map(|name| banned_in(name).is_some());
+    assert_eq!(banned, [true; 4]);
+    let fine = ["pressure", "how_many", "rounded", "easement"].map(|name| banned_in(name).is_some());
+    assert_eq!(fine, [false; 4]);
 }
 
 #[test]
@@ -213,10 +286,8 @@ fn functions_and_files_are_short() {
         }
         for (name, first, lines) in items(&path, &text).functions {
             if lines > LONGEST_FUNCTION {
-                found.push(format!(
-                    "{}:{first}: `{name}` has {lines} lines, more than {LONGEST_FUNCTION}",
-                    shown(&path)
-                ));
+                let place = format!("{}:{first}", shown(&path));
+                found.push(format!("{place}: `{name}` has {lines} lines, more than {LONGEST_FUNCTION}"));
             }
         }
     }

@@ -14,7 +14,7 @@ pub(crate) struct Ray {
 
 impl Ray {
     /// Converts to the ray of the crate `obvhs`, which may use another version of the vector type.
-    pub fn to_bvh_ray(&self) -> obvhs::ray::Ray {
+    pub fn to_bvh_ray(self) -> obvhs::ray::Ray {
         obvhs::ray::Ray::new(self.origin.to_array().into(), self.direction.to_array().into(), self.t_min, self.t_max)
     }
 

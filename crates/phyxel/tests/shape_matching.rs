@@ -148,8 +148,8 @@ fn any_disorder_at_any_step_stays_finite_and_the_shape_returns() {
         for mode in MODES {
             for clusters in [[1, 1, 1], [2, 2, 2]] {
                 for dt in [1e-5, 1e-3, 0.03, 1.0] {
-                    let new = body("body", block([5, 4, 3], SPACING), matching_settings(mode, clusters))
-                        .deformed(|x| disorder(x));
+                    let new =
+                        body("body", block([5, 4, 3], SPACING), matching_settings(mode, clusters)).deformed(disorder);
                     let mut world =
                         world_without_gravity(Material { damping: 0.5, ..default_material() }).with_body(new);
                     // Time constants are around 5 ms: 400 of them, or 400 steps.

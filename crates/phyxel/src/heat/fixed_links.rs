@@ -75,7 +75,8 @@ impl FixedLinks {
         }
         if !is_in_place {
             self.sums = vec![0.0; particle_count];
-            changed = vec![0..particle_count];
+            changed.clear();
+            changed.push(0..particle_count);
         }
         changed.iter().for_each(|range| self.sum_conductances(range.clone()));
         changed
@@ -130,6 +131,7 @@ fn overlaps<'a>(
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of ranges are compared")]
 mod tests {
     use super::*;
 

@@ -253,11 +253,14 @@ mod tests {
         (0..x.len()).for_each(|k| product[k] = 2.5 * x[k] - at(k.wrapping_sub(1)) - at(k + 1));
     }
 
-    fn problem(
-        partition: BlockPartition,
-        tolerance: f64,
-    ) -> PcgProblem<impl FnMut(&[Vec3], &mut [Vec3]), impl FnMut(&[Vec3], &mut [Vec3])> {
-        let jacobi = |r: &[Vec3], z: &mut [Vec3]| z.iter_mut().zip(r).for_each(|(z, r)| *z = *r / 2.5);
+    /// Inverse of the diagonal of the chain.
+    fn jacobi(r: &[Vec3], z: &mut [Vec3]) {
+        z.iter_mut().zip(r).for_each(|(z, r)| *z = *r / 2.5);
+    }
+
+    type Apply = fn(&[Vec3], &mut [Vec3]);
+
+    fn problem(partition: BlockPartition, tolerance: f64) -> PcgProblem<Apply, Apply> {
         let (reference, absolute_tolerance) = (Vec::new(), Vec::new());
         PcgProblem {
             apply_matrix: chain,
@@ -300,7 +303,6 @@ mod tests {
         let right = |k: usize| Vec3::splat(if k < 10 { 1e6 } else { 1.0 } * (1.0 + k as Real));
         let b: Vec<Vec3> = (0..20).map(right).collect();
         let partition = BlockPartition::new((0..20).map(|k| u32::from(k >= 10)).collect(), 2);
-        let jacobi = |r: &[Vec3], z: &mut [Vec3]| z.iter_mut().zip(r).for_each(|(z, r)| *z = *r / 2.5);
         let (reference, absolute_tolerance) = (Vec::new(), Vec::new());
         let pcg = PcgProblem {
             apply_matrix: matrix,

@@ -52,7 +52,7 @@ pub fn fill(shape: &Shape, spacing: Real) -> Result<TetraFill, TetraError> {
     if !surface.has_inside() {
         return Err(empty_error(shape, &bounds, spacing));
     }
-    let mesh = stuff(&surface);
+    let mesh = isosurface_stuffing(&surface);
     let quality = TetraQuality::of(&mesh);
     Ok(TetraFill { mesh, quality, defects: MeshDefects::of_shape(shape) })
 }
@@ -105,7 +105,7 @@ fn find_crossing(shape: &Shape, inside: Vec3, outside: Vec3) -> Real {
 }
 
 /// Cuts all tetrahedra of the lattice at the surface and collects the inside parts.
-fn stuff(surface: &CutSurface) -> TetraMesh {
+fn isosurface_stuffing(surface: &CutSurface) -> TetraMesh {
     let lattice = surface.lattice;
     let [nx, ny, nz] = lattice.grids()[0].counts.map(|count| count as usize);
     // Rows along x; the outermost nodes are outside and belong to no tetrahedron of the result.

@@ -46,7 +46,7 @@ fn random_dihedrals(seed: u64, share: Real) -> Result<(f64, f64), TetraError> {
             _ => 1.0 - alpha,
         }
     };
-    let mesh = super::stuff(&CutSurface::new(&lattice, &inside, cross));
+    let mesh = super::isosurface_stuffing(&CutSurface::new(&lattice, &inside, cross));
     let quality = TetraQuality::of(&mesh);
     assert!(quality.elements > 50_000, "{quality}");
     Ok((quality.min_dihedral, quality.max_dihedral))

@@ -41,7 +41,7 @@ impl PhyxelArrays {
     pub fn new(cloud: Cloud, material: PhyxelMaterial) -> Self {
         let padded = cloud.padded();
         Self {
-            material: material,
+            material,
             states: Vec::new(),
             level: SimdLevel::detect(),
             records_strain: false,

@@ -130,8 +130,8 @@ impl MassSpringModel {
         self.bodies.push(SpringLattice {
             id,
             settings,
-            graph: graph,
-            omega_squared: omega_squared,
+            graph,
+            omega_squared,
             initial_omega_squared: omega_squared.rest_directions,
             is_large_strain: false,
             broken: 0,
@@ -468,6 +468,6 @@ fn gather_candidates(constants: &[LatticeConstants], roles: &[Role], particles: 
         .flat_map(|constants| constants.range.clone().zip(constants.sizes.iter().map(|&size| effective_size(size))));
     sized
         .zip(roles)
-        .map(|((i, size), &role)| Candidate { particle: i as u32, position: particles.position[i], size, role: role })
+        .map(|((i, size), &role)| Candidate { particle: i as u32, position: particles.position[i], size, role })
         .collect()
 }

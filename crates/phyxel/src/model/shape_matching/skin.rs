@@ -160,7 +160,7 @@ impl ClusterMap {
             gyration_radius,
             affine,
             quadratic: [[0.0; 6]; 3],
-            mean_monomials: mean_monomials,
+            mean_monomials,
             velocity,
             velocity_gradient,
         };
