@@ -112,7 +112,7 @@ fn print_outcome(outcome: &Outcome, video: Option<&Path>, args: &RunArgs) {
 
 fn exit_code(outcome: Outcome, args: &RunArgs) -> Result<ExitCode, Failure> {
     let folder = outcome.folder.unwrap_or_default();
-    let state = format!("everything up to frame {} is state in \"{}\"", outcome.report.frames, folder.display());
+    let state = format!("everything up to frame {} is kept in \"{}\"", outcome.report.frames, folder.display());
     match outcome.ending {
         Ending::Failed(error) => Err(Failure::new(FAILED, anyhow::anyhow!("{error}\n{state}"))),
         Ending::Interrupted => {
