@@ -12,7 +12,7 @@ pub struct ContactPoint {
     pub gap: Real,
     /// Normal component of the relative velocity at the start of the step, m/s; negative when approaching.
     pub initial_normal_velocity: Real,
-    /// Tangential component of the relative velocity at the start of the step, m/s.
+    /// Tangential speed at the start of the step, m/s.
     pub initial_tangential_speed: Real,
 }
 
@@ -39,7 +39,7 @@ pub struct SurfaceProperties {
     /// Coefficient of restitution: rebound over approach velocity.
     pub restitution: Real,
     /// Largest velocity change by adhesion within this step, m/s.
-    pub adhesion: Real,
+    pub adhesion_velocity: Real,
     /// Gap up to which adhesion acts, m.
     pub adhesion_range: Real,
 }
@@ -97,7 +97,7 @@ pub fn contact_response(
     let normal_velocity = velocity.dot(point.normal);
     let repelled = normal_response(normal_velocity, point, surface.restitution, params);
     let in_contact = point.gap <= surface.adhesion_range || repelled > normal_velocity;
-    let adhesion = if in_contact { surface.adhesion } else { 0.0 };
+    let adhesion = if in_contact { surface.adhesion_velocity } else { 0.0 };
     let new_normal = repelled - repelled.max(0.0).min(adhesion);
     let impulse = (repelled - normal_velocity) + adhesion;
     let tangential = velocity - point.normal * normal_velocity;
@@ -145,7 +145,7 @@ mod tests {
         static_friction: 0.8,
         kinetic_friction: 0.6,
         restitution: 0.0,
-        adhesion: 0.0,
+        adhesion_velocity: 0.0,
         adhesion_range: 0.0,
     };
 
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn adhesion_holds_up_to_its_limit() {
-        let sticky = SurfaceProperties { adhesion: 0.5, adhesion_range: 0.005, ..ROUGH };
+        let sticky = SurfaceProperties { adhesion_velocity: 0.5, adhesion_range: 0.005, ..ROUGH };
         let leaving = |v: Real| contact_response(Vec3::new(0.0, v, 0.0), &on_ground(0.0, 0.0), &sticky, &PARAMS).y;
         assert_eq!(leaving(0.3), 0.0);
         assert!((leaving(2.0) - 1.5).abs() < 1e-6);

@@ -1,6 +1,6 @@
-//! Time integration: the stability limit of semi-implicit Euler, the scheme of explicit steps.
+//! Time integration: the stability limit of symplectic (semi-implicit) Euler, the scheme of explicit steps.
 
-/// Stable step of semi-implicit Euler times `safety`, s, for the largest squared angular frequency
+/// Stable step of symplectic (semi-implicit) Euler times `safety`, s, for the largest squared angular frequency
 /// `omega_squared` (1/s2) and the largest damping rate `damping_rate` (1/s).
 ///
 /// The scheme `v += dt (-omega^2 x - gamma v)`, `x += dt v` is stable while `omega^2 dt^2 + 2 gamma dt < 4`.

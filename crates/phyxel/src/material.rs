@@ -51,12 +51,14 @@ impl From<Real> for Curve {
     }
 }
 
-/// Yield criterion and creep rate of plastic flow (O'Brien et al. 2002, as in `[MHTG05]` eq. 15).
+/// Yield criterion and creep rate of plastic flow (O'Brien et al. 2002, as in `[MHTG05]` eq. 15, `[MKN04]`
+/// section 4.1 and `[Gis07]` section 3.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plasticity {
     /// Yield strain, without unit, over temperature.
     pub yield_strain: Curve,
-    /// Creep rate: fraction of the excess strain that becomes plastic per second, 1/s.
+    /// Creep rate: fraction of the elastic strain (mass-spring: of the excess over the yield strain) that
+    /// becomes plastic per second, 1/s.
     pub creep: Real,
     /// Maximum plastic strain, without unit.
     pub max: Real,

@@ -10,6 +10,7 @@ use phyxel::checkpoint::{FORMAT, decode, encode};
 use phyxel::commands::{Command, Drag, Region, Setting, Target};
 use phyxel::material::{Friction, Material, Plasticity};
 use phyxel::model::shape_matching::{MatchingMode, ShapeMatchingSettings};
+use phyxel::model::{ContinuumSettings, ModelSettings};
 use phyxel::obstacle::{Geometry, Obstacle};
 use phyxel::{CheckpointError, StepError, World, WorldError};
 
@@ -233,4 +234,29 @@ fn an_invalid_obstacle_is_refused_by_name() {
     }
     let again = world.add_obstacle(floor(Friction::default(), 0.0)).unwrap_err();
     assert_eq!(again.to_string(), "there are two obstacles named \"floor\"; give each a name of its own");
+}
+
+#[test]
+fn shape_matching_changes_only_its_own_bodies() {
+    // A strained block of another model lies in the store between two small bodies of shape matching.
+    let continuum = ModelSettings::Continuum(ContinuumSettings::default());
+    let samples = block([4, 4, 4], SPACING);
+    let strained = || new_body("strained", continuum.clone(), samples.clone(), SPACING).deformed(|x| 1.1 * x);
+    let at = |name: &str, x: f32| {
+        let mut new = body(name, block([3, 3, 3], SPACING), matching_settings(MatchingMode::Linear, [1, 1, 1]));
+        new.pose = pose_at(Vec3::new(x, 0.0, 0.0));
+        new
+    };
+    let material = || Material { young_modulus: 1.0e4.into(), ..default_material() };
+    let mut alone = world_without_gravity(material()).with_body(strained());
+    let mut between = world_without_gravity(material())
+        .with_body(at("left", -50.0))
+        .with_body(strained())
+        .with_body(at("right", 50.0));
+    for world in [&mut alone, &mut between] {
+        run_steps(world, 1e-4, 20);
+    }
+    let velocities = |world: &World, body: usize| world.particles().velocity[world.bodies()[body].range()].to_vec();
+    assert!(velocities(&alone, 0).iter().any(|v| v.length() > 1e-3), "it moves");
+    assert_eq!(velocities(&alone, 0), velocities(&between, 1));
 }

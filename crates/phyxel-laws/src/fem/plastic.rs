@@ -6,8 +6,8 @@ use crate::material::hooke::Hooke;
 use crate::material::plasticity::{Isochoric, YieldLaw, limit_norm, update_plastic_strain};
 use crate::simd::{F32x8, Portable, SimdF32x8, SimdFloat, WIDTH};
 
-/// Advances the plastic strain of eight elements, and returns the plastic work of each, J, which became
-/// heat or structure.
+/// Advances the plastic strain of eight elements, and returns the plastic work of each, J, which is
+/// dissipated or stored as cold work.
 ///
 /// `[Gis07]` section 3.2: where the elastic strain exceeds the yield strain, a fraction `dt creep` of it,
 /// at most all, becomes plastic. Strains are measured by the spectral norm, as for phyxels, so a bar yields

@@ -82,7 +82,7 @@ pub fn update_plastic_deformation(
 /// Strain-space plasticity of O'Brien et al. (2002), as in `[MKN04]` section 4.1: where the elastic strain
 /// exceeds the yield strain, the fraction `dt creep_rate` of it, at most all, becomes plastic; the plastic
 /// strain is bounded. Norms of strains are spectral. With `isochoric`, yield and flow see the deviatoric
-/// strain only, and the volume is conserved.
+/// strain only, and its measure of volume is conserved.
 pub fn update_plastic_strain(
     plastic: [Real; 6],
     elastic: [Real; 6],
@@ -110,10 +110,10 @@ pub fn update_plastic_strain(
 /// Measure of volume that isochoric plastic flow conserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isochoric {
-    /// `det(I + 2 Ep)`: the volume of the stress-free shape. A traceless strain increment expected would
-    /// reduce it.
+    /// `det(I + 2 Ep)`: the volume of the stress-free shape. A traceless increment alone would reduce it.
     RestVolume,
-    /// `tr Ep`: for a reference configuration that follows the motion, where `-Ep` is the elastic strain.
+    /// `tr Ep`: volume to first order. For tetrahedra, and for a reference configuration that follows the
+    /// motion, where `-Ep` is the elastic strain.
     Trace,
 }
 

@@ -9,14 +9,14 @@
 //!
 //! `f_i = sum_j w_ij ((R_i + R_j) X_ij + (s_i + s_j) x_ij)` with `R_i = V_i P_i A_i^-1 - s_i J_i`.
 //!
-//! A step makes two passes over the neighbours: [`compute_stress`] and [`gather_forces`]. Kernels take
+//! A step makes two passes over the neighbours: [`compute_payloads`] and [`gather_forces`]. Kernels take
 //! eight phyxels at a time, one per lane.
 
 mod force;
 mod stress;
 
 pub use force::gather_forces;
-pub use stress::{compute_deformation, compute_stress, linearise_stress, second_piola_stress};
+pub use stress::{compute_deformation, compute_payloads, linearise_stress, second_piola_stress};
 
 use crate::Real;
 use crate::material::hooke::Hooke;

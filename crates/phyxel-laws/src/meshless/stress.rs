@@ -10,18 +10,18 @@ use crate::material::hooke::{
 use crate::simd::{F32x8, SimdF32x8, WIDTH, dispatch};
 
 dispatch! {
-    /// Computes deformation, elastic strain and stress of eight phyxels, and the payload of each for its
-    /// neighbours.
+    /// Computes the payloads of eight phyxels for their neighbours, from deformation and stress, and their
+    /// elastic strains.
     ///
-    /// `stiffening` bounds the stiffness of each from above, over that at rest: it grows with stretch and
+    /// `stiffness_ratio` bounds the stiffness of each from above, over that at rest: it grows with stretch and
     /// stress.
-    compute_stress = compute_stress_lanes [] [] (
+    compute_payloads = compute_payloads_lanes [] [] (
         group: &PhyxelGroup,
         material: &PhyxelMaterial,
         points: &[[f32; 4]],
         payloads: &mut [Payload],
         elastic: &mut [F32x8; 6],
-        stiffening: &mut F32x8,
+        stiffness_ratio: &mut F32x8,
     )
 }
 
@@ -35,7 +35,7 @@ dispatch! {
 }
 
 dispatch! {
-    /// Writes the payloads of the linearised forces: the derivative of [`compute_stress`] at `deformation`, for
+    /// Writes the payloads of the linearised forces: the derivative of [`compute_payloads`] at `deformation`, for
     /// displacement increments (m).
     ///
     /// `stress` enters the geometric stiffness. Without its compressive states and without the second
@@ -52,7 +52,7 @@ dispatch! {
 
 /// `sum_j w_ij x_ij X_ij^T`.
 #[inline(always)]
-fn moment_matrix<L: SimdF32x8>(rows: &[NeighbourRow], points: &[[f32; 4]], x_i: [L; 3]) -> Matrix<L> {
+fn mixed_moments<L: SimdF32x8>(rows: &[NeighbourRow], points: &[[f32; 4]], x_i: [L; 3]) -> Matrix<L> {
     let mut moments = [[L::zero(); 3]; 3];
     for row in rows {
         let [x, y, z, _] = L::gather_rows(points, &row.index);
@@ -104,7 +104,7 @@ fn deformation_gradient<L: SimdF32x8>(
 fn compute_deformation_lanes<L: SimdF32x8>(group: &PhyxelGroup, points: &[[f32; 4]], out: &mut DeformationGradient) {
     let inverse = from_voigt(load6::<L>(&group.reference.inverse_moments));
     let x_i = own_position(points, group.first);
-    let j = deformation_gradient(&moment_matrix::<L>(group.rows, points, x_i), &inverse, group.null_projector);
+    let j = deformation_gradient(&mixed_moments::<L>(group.rows, points, x_i), &inverse, group.null_projector);
     for r in 0..3 {
         for c in 0..3 {
             j[r][c].store(&mut out[r][c]);
@@ -194,21 +194,21 @@ fn write_payload<L: SimdF32x8>(
 }
 
 #[inline(always)]
-fn compute_stress_lanes<L: SimdF32x8>(
+fn compute_payloads_lanes<L: SimdF32x8>(
     group: &PhyxelGroup,
     material: &PhyxelMaterial,
     points: &[[f32; 4]],
     payloads: &mut [Payload],
     elastic: &mut [F32x8; 6],
-    stiffening: &mut F32x8,
+    stiffness_ratio: &mut F32x8,
 ) {
     let (x_i, state) = (own_position::<L>(points, group.first), group.state);
     let inverse = from_voigt(load6::<L>(&group.reference.inverse_moments));
-    let j = deformation_gradient(&moment_matrix(group.rows, points, x_i), &inverse, group.null_projector);
+    let j = deformation_gradient(&mixed_moments(group.rows, points, x_i), &inverse, group.null_projector);
     let coefficients = Coefficients::<L>::new(group, material);
     let mut e = green_strain(&j);
     let two = L::splat(2.0);
-    let dilation = two * (e[0] + e[1] + e[2]);
+    let stretch_squared_excess = two * (e[0] + e[1] + e[2]);
     if let Some(state) = state {
         let (plastic, thermal) = (load6::<L>(&state.plastic), L::load(&state.thermal_strain));
         for k in 0..6 {
@@ -220,8 +220,9 @@ fn compute_stress_lanes<L: SimdF32x8>(
         e[k].store(&mut elastic[k]);
         square = square + if k < 3 { e[k] * e[k] } else { two * (e[k] * e[k]) };
     }
-    // Stretched to J, the material is J^2 times as stiff; stress alone adds at most twice its strain.
-    ((dilation.max(two * square.sqrt()) + L::splat(1.0)) * coefficients.stiffness).store(stiffening);
+    // Bound of the tangent stiffness over that at rest: the larger of tr(F^T F) - 2, which is the squared
+    // stretch in uniaxial tension, and 1 + 2 |E|.
+    ((stretch_squared_excess.max(two * square.sqrt()) + L::splat(1.0)) * coefficients.stiffness).store(stiffness_ratio);
     let mut p = product(&j, &from_voigt(material.hooke.stress(e)));
     if material.volume_penalty != 0.0 {
         let cofactors = cofactors(&j);
@@ -256,7 +257,7 @@ fn linearise_stress_lanes<L: SimdF32x8>(
             j[r][c] = L::load(&deformation[r][c]);
         }
     }
-    let dj = product(&moment_matrix(group.rows, increments, u_i), &inverse);
+    let dj = product(&mixed_moments(group.rows, increments, u_i), &inverse);
     let ds = material.hooke.stress(symmetric_product(&j, &dj));
     let geometric = product(&dj, &from_voigt(load6::<L>(stress)));
     let mut p = product(&j, &from_voigt(ds));

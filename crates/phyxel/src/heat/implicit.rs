@@ -1,4 +1,5 @@
-//! Backward Euler: iterates branches of the enthalpy curves and tangents of radiation.
+//! Backward Euler by an active-set (semismooth Newton) iteration on the branches of the enthalpy curves and
+//! the tangents of radiation.
 
 use super::boundary::BoundaryConditions;
 use super::enthalpy_curve::Branch;

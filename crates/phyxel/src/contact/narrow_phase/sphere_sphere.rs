@@ -105,7 +105,7 @@ pub(crate) fn combine_surfaces([a, b]: [&Material; 2]) -> SurfaceProperties {
         static_friction: friction.r#static,
         kinetic_friction: friction.kinetic,
         restitution: (a.restitution * b.restitution).sqrt(),
-        adhesion: 0.0,
+        adhesion_velocity: 0.0,
         adhesion_range: 0.0,
     }
 }

@@ -45,7 +45,7 @@ fn respond(
         static_friction: friction.r#static,
         kinetic_friction: friction.kinetic,
         restitution,
-        adhesion: max_adhesion_impulse(obstacle, particles.radius[i], params.dt)
+        adhesion_velocity: max_adhesion_impulse(obstacle, particles.radius[i], params.dt)
             / (particles.mass[i] * iterations as Real),
         adhesion_range: contact.adhesion_range,
     };

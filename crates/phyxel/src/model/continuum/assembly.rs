@@ -5,7 +5,7 @@ use crate::Real;
 use crate::parallel;
 use glam::{Mat3, Vec3};
 use phyxel_laws::meshless::{
-    DeformationGradient, Payload, PhyxelMaterial, PhyxelState, compute_deformation, compute_stress, gather_forces,
+    DeformationGradient, Payload, PhyxelMaterial, PhyxelState, compute_deformation, compute_payloads, gather_forces,
     linearise_stress,
 };
 use phyxel_laws::simd::{F32x8, SimdLevel, WIDTH};
@@ -78,20 +78,20 @@ impl PhyxelArrays {
             self.elastic_strain.resize(self.cloud.references.len(), [[0.0; WIDTH]; 6]);
         }
         let (count, lag) = (self.cloud.padded(), self.cloud.bandwidth.next_multiple_of(WIDTH));
-        let (mut stressed, mut gathered, mut stiffening) = (0, 0, 0.0);
+        let (mut stressed, mut gathered, mut stiffness_ratio) = (0, 0, 0.0);
         while gathered < count {
             let next = count.min(stressed + WAVEFRONT);
-            stiffening = Real::max(stiffening, self.compute_stress(stressed..next));
+            stiffness_ratio = Real::max(stiffness_ratio, self.compute_payloads(stressed..next));
             stressed = next;
             let next = if stressed == count { count } else { stressed.saturating_sub(lag).max(gathered) };
             self.gather_forces(gathered..next, velocities.is_some(), false, forces);
             gathered = next;
         }
-        stiffening.max(1.0).sqrt()
+        stiffness_ratio.max(1.0).sqrt()
     }
 
     /// First pass: writes the payloads of a range. Returns the largest stiffness over that at rest.
-    fn compute_stress(&mut self, range: Range<usize>) -> Real {
+    fn compute_payloads(&mut self, range: Range<usize>) -> Real {
         let (cloud, states, material, points) = (&self.cloud, &self.states, &self.material, &self.points);
         let level = self.level;
         let payloads = self.payloads[range.clone()].chunks_mut(GRAIN * WIDTH);
@@ -109,10 +109,10 @@ impl PhyxelArrays {
             let mut max = [0.0f32; WIDTH];
             for (k, payloads) in payloads.chunks_mut(WIDTH).enumerate() {
                 let pack = first / WIDTH + k;
-                let (mut elastic, mut stiffening) = ([[0.0; WIDTH]; 6], [0.0; WIDTH]);
+                let (mut elastic, mut stiffness_ratio) = ([[0.0; WIDTH]; 6], [0.0; WIDTH]);
                 let group = cloud.group(pack, states);
-                compute_stress(level, &group, material, points, payloads, &mut elastic, &mut stiffening);
-                (0..WIDTH).for_each(|lane| max[lane] = max[lane].max(stiffening[lane]));
+                compute_payloads(level, &group, material, points, payloads, &mut elastic, &mut stiffness_ratio);
+                (0..WIDTH).for_each(|lane| max[lane] = max[lane].max(stiffness_ratio[lane]));
                 if let Some(records) = &mut records {
                     records[k] = elastic;
                 }

@@ -64,7 +64,7 @@ struct PhyxelBody {
     /// Plastic strain in Voigt order; empty if there is none.
     plastic: Vec<[Real; 6]>,
     /// Square root of the largest stiffness over that at rest, as stretch and stress raise it.
-    stiffening: Real,
+    frequency_ratio: Real,
     /// Stability limit about the reference configuration; `None` before it is estimated.
     stability: Option<StabilityEstimate>,
     /// The choice of automatic integration, once made: true if implicit.
@@ -98,7 +98,7 @@ impl ContinuumModel {
             reference: None,
             skin: None,
             plastic: Vec::new(),
-            stiffening: 1.0,
+            frequency_ratio: 1.0,
             stability: None,
             implicit: None,
             solves: 0,
@@ -156,7 +156,7 @@ impl BodyModel for ContinuumModel {
     /// Adds elastic, damping and pressure forces, updates plastic strains, and records the heat of both
     /// dissipations.
     fn exert_forces(&mut self, view: &mut ViewMut, context: &StepContext) {
-        let Some(derived) = &mut self.derived else { return };
+        let Some(derived) = self.derived.as_mut().filter(|derived| !derived.is_empty()) else { return };
         view.particles.force.resize(view.particles.mass.len(), Vec3::ZERO);
         for (phyxels, derived) in self.bodies.iter_mut().zip(derived) {
             let material = view.material(phyxels.id);
@@ -165,7 +165,8 @@ impl BodyModel for ContinuumModel {
             // Implicit steps take the damping forces at their end.
             let is_damped = derived.preconditioner.is_none() && derived.phyxels.is_damped();
             let velocities = is_damped.then_some(&view.particles.velocity[range.clone()]);
-            phyxels.stiffening = derived.phyxels.internal_forces(velocities, &mut view.particles.force[range.clone()]);
+            phyxels.frequency_ratio =
+                derived.phyxels.internal_forces(velocities, &mut view.particles.force[range.clone()]);
             let heat_factor = f64::from(material.heat.from_work.damping) * f64::from(context.dt);
             if heat_factor > 0.0 && is_damped {
                 record_damping_heat(&derived.phyxels, range.clone(), view.particles, heat_factor);

@@ -118,7 +118,7 @@ impl PhyxelBody {
         }
         self.plastic = plastic;
         self.reference = Some(positions.to_vec());
-        self.stiffening = 1.0;
+        self.frequency_ratio = 1.0;
         self.stability = None;
         *derived = self.derive(body, material, particles, REPEATED_SEARCH);
         self.stability = Some(derived.stability);

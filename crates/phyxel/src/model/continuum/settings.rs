@@ -46,7 +46,7 @@ pub enum Integration {
     /// Explicit if its stable step is not too short, else implicit.
     #[default]
     Auto,
-    /// Leapfrog; the stiffness limits the step.
+    /// Symplectic (semi-implicit) Euler; the stiffness limits the step.
     Explicit,
     /// Linearly implicit backward Euler; stable for any step, damps motion faster than the step.
     Implicit,

@@ -34,7 +34,8 @@ pub(super) const INITIAL_SEARCH: LanczosParams = LanczosParams { iterations: 24,
 /// For each later reference configuration.
 pub(super) const REPEATED_SEARCH: LanczosParams = LanczosParams { iterations: 8, margin: 1.2 };
 
-/// Bounds for explicit stability, linearised about the reference configuration.
+/// Estimates for explicit stability, linearised about the reference configuration. Ritz values are lower
+/// estimates of eigenvalues.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StabilityEstimate {
     /// Square of the largest angular eigenfrequency, 1/s2.
@@ -63,12 +64,12 @@ impl DerivedContinuum {
                 f64::INFINITY
             };
         }
-        let stiffening = f64::from(phyxels.stiffening);
+        let frequency_ratio = f64::from(phyxels.frequency_ratio);
         let max_viscosity = self.phyxels.states.iter().flat_map(|state| state.viscosity).fold(0.0, Real::max);
         let damping_rate =
             self.stability.damping_rate + f64::from(max_viscosity) * self.stability.damping_rate_per_viscosity;
         stable_step(
-            self.stability.omega_squared * stiffening * stiffening + pressure_omega_squared,
+            self.stability.omega_squared * frequency_ratio * frequency_ratio + pressure_omega_squared,
             damping_rate,
             SAFETY,
         )

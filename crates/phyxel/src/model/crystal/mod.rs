@@ -312,7 +312,7 @@ impl BodyModel for CrystalModel {
 
     /// Adds lattice forces and updates the lattices.
     fn exert_forces(&mut self, view: &mut ViewMut, context: &StepContext) {
-        let Some(mut derived) = self.derived.take() else { return };
+        let Some(mut derived) = self.derived.take_if(|derived| !derived.indices.is_empty()) else { return };
         view.particles.force.resize(view.particles.mass.len(), Vec3::ZERO);
         if derived.constants.iter().any(|body| body.is_solid) {
             self.exert_lattice_forces(&mut derived, view.particles, context.dt);

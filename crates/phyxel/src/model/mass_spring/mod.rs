@@ -1,7 +1,7 @@
 //! Mass-spring model: a lattice of springs that conducts heat, softens, and melts into molecules with pair
 //! forces.
 //!
-//! After `[TPF89]`, with the corrections and choices of `docs/mass-spring.md`. Semi-implicit Euler; the model
+//! After `[TPF89]`, with the corrections and choices of `docs/mass-spring.md`. Symplectic (semi-implicit) Euler; the model
 //! bounds the stable step.
 
 mod barnes_hut;
@@ -295,7 +295,7 @@ impl BodyModel for MassSpringModel {
 
     /// Adds spring and pair forces and accumulates the heat of damping.
     fn exert_forces(&mut self, view: &mut ViewMut, context: &StepContext) {
-        let Some(mut cache) = self.cache.take() else { return };
+        let Some(mut cache) = self.cache.take_if(|cache| !cache.constants.is_empty()) else { return };
         view.particles.force.resize(view.particles.mass.len(), Vec3::ZERO);
         for (lattice, constants) in self.bodies.iter_mut().zip(&mut cache.constants) {
             let body = view.body(lattice.id);

@@ -95,11 +95,15 @@ impl ClusterBatches {
         let mut template_index = HashMap::new();
         let mut first = 0;
         while first < clusters.len() {
-            let start = ranges[clusters[first].body as usize].start;
-            let fits_block =
-                |c: &Cluster| c.body == clusters[first].body || ranges[c.body as usize].end - start <= BLOCK_PARTICLES;
+            let Range { start, mut end } = ranges[clusters[first].body as usize].clone();
+            // The particles of a block are contiguous: those between two bodies belong to other models.
+            let mut fits_block = |cluster: &&Cluster| {
+                let range = &ranges[cluster.body as usize];
+                let fits = range.end == end || (range.start == end && range.end - start <= BLOCK_PARTICLES);
+                end = if fits { range.end } else { end };
+                fits
+            };
             let count = clusters[first..].iter().take_while(|cluster| fits_block(cluster)).count();
-            let end = ranges[clusters[first + count - 1].body as usize].end;
             batches.add_block(first..first + count, start..end, clusters, params, particles, &mut template_index);
             first += count;
         }

@@ -199,7 +199,7 @@ impl BodyModel for TetraModel {
     /// Adds elastic and damping forces, applies plastic flow, tests for fracture, and records the
     /// dissipated heat.
     fn exert_forces(&mut self, view: &mut ViewMut, context: &StepContext) {
-        let Some(cache) = &mut self.cache else { return };
+        let Some(cache) = self.cache.as_mut().filter(|cache| !cache.bodies.is_empty()) else { return };
         let TetraCache { arrays, bodies: body_caches, .. } = &mut **cache;
         view.particles.force.resize(view.particles.mass.len(), Vec3::ZERO);
         for (k, (tet_body, body_cache)) in self.bodies.iter_mut().zip(body_caches).enumerate() {

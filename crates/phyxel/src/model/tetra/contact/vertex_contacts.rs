@@ -1,4 +1,4 @@
-//! Vertex-tetrahedron contacts: nodes inside another body, or another component of their own, with
+//! Vertex-face contacts: nodes inside another body, or another component of their own, with
 //! penetration depth and exit face by `[HTKMG04]`.
 
 use crate::contact::{VertexFaceContact, pairs_within};

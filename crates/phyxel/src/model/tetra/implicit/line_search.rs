@@ -1,4 +1,4 @@
-//! Exact line search: bisection on the directional derivative of the energy.
+//! Line search by bisection on the directional derivative of the energy, with acceptance of the full step.
 
 use super::contact::constraint::Constraint;
 use crate::Real;
@@ -26,7 +26,8 @@ impl StepLength {
     pub const FULL: Self = Self { length: 1.0, model_mismatch: false };
 }
 
-/// Finds the step length `t` of each block along a direction, so that the energy decreases all along the step.
+/// Finds the step length `t` of each block along a direction: the full step if the energy hardly increases at
+/// its end or a constraint is inconsistent with the velocities, otherwise the minimiser, by bisection.
 ///
 /// `line` is the velocities and the direction, by row. The energy of a block changes by `-slope t +
 /// curvature t^2 / 2` without contacts, J, and by the potentials of its constraints.

@@ -23,14 +23,14 @@ use crate::numerics::pcg::{BlockPartition, PcgProblem, TOLERANCE};
 use crate::parallel;
 use glam::Vec3;
 
-/// Most Newton iterations of a stage.
+/// Largest number of Newton iterations of a phase of the solve.
 const MAX_NEWTON: u32 = 40;
 /// Relative tolerance of linear solves while the active set is not yet known.
 const LOOSE_TOL: f64 = 0.1;
 /// Relative tolerance of linear solves with contacts.
 const CONTACT_TOL: f64 = 1e-3;
-/// A mismatch between model and energy does not count in blocks whose slope is below this fraction of the
-/// reference.
+/// A mismatch between the energy and its quadratic model does not count in blocks whose slope is below this
+/// fraction of the reference.
 const NEGLIGIBLE: f64 = 1e-3;
 /// Rows per task.
 const ROW_GRAIN: usize = 512;
@@ -39,7 +39,7 @@ const ROW_GRAIN: usize = 512;
 pub(in crate::model::tetra) struct StepSolution {
     /// m/s.
     pub velocities: Vec<Vec3>,
-    /// Indices of vertex-tetrahedron contacts and their impulse on the node, kg m/s.
+    /// Indices of vertex-face contacts and their impulse on the node, kg m/s.
     pub contact_impulses: Vec<(usize, Vec3)>,
     /// Nodes at obstacles and their impulse, kg m/s.
     pub obstacle_impulses: Vec<(usize, Vec3)>,
@@ -51,17 +51,17 @@ pub(in crate::model::tetra) struct StepSolution {
 struct NewtonState {
     active_set: ActiveSet,
     coarse_cache: Option<CoarseCache>,
-    /// Largest `r . z` at the start of any linear solve of the final stage, by block: the reference of its
-    /// tolerance.
+    /// Reference of the tolerance of linear solves in the final phase, by block: the largest `r . z` at the
+    /// start of any of them, or `d . A d` of the change of velocities (see `residual`) if it is larger.
     reference: Vec<f64>,
-    /// True if the energy along the last direction differed from its model: contacts opened or closed, or
+    /// True if the energy along the last direction differed from its quadratic model: contacts opened or closed, or
     /// slipped in another direction.
     model_mismatch: bool,
 }
 
 /// Linearised system of a Newton iteration, by row.
 struct Linearisation {
-    /// Prescribed velocities.
+    /// Motion constraint of each row.
     dofs: Vec<DofConstraint>,
     /// All constraints, open ones too.
     constraints: Vec<Constraint>,
@@ -86,9 +86,9 @@ impl ElementArrays {
     /// Obstacles and other bodies are part of the system: with contact alone, after the solve, the lightest
     /// nodes would carry the body and run far ahead of it.
     ///
-    /// For fixed slip limits the contact potential is convex, so the minimiser is unique, and each Newton
-    /// iteration decreases the energy. In the first stage obstacles are as soft as bodies, which finds the
-    /// active set fast; in the final stage they have their final penalties.
+    /// For fixed slip limits and without adhesion the contact potential is convex, so the minimiser is unique.
+    /// Each Newton iteration decreases the energy once the active set agrees with the velocities. In the
+    /// first phase obstacles are as soft as bodies, which finds the active set fast; in the final phase they have their final penalties.
     pub fn solve_step(
         &mut self,
         bodies: &[IslandBody],
@@ -220,7 +220,7 @@ impl ElementArrays {
         };
         let apply_preconditioner =
             |r: &[Vec3], z: &mut [Vec3]| ties.precondition(r, z, |r, z| preconditioner.apply(r, z));
-        // All linear solves of the final stage share one reference, those with a small residual too.
+        // All linear solves of the final phase share one reference, those with a small residual too.
         let reference = if is_final { elementwise_max(&work, &state.reference) } else { work };
         let problem = PcgProblem {
             apply_matrix,
@@ -235,8 +235,8 @@ impl ElementArrays {
         Direction { residual: initial_residual, direction, iterations: report.iterations }
     }
 
-    /// Finds the step length of each block along a direction, and records whether the model of the energy
-    /// was right.
+    /// Finds the step length of each block along a direction, and records whether the quadratic model of
+    /// the energy was right.
     fn find_step_lengths(
         &mut self,
         system: &IslandSystem,
@@ -259,8 +259,8 @@ impl ElementArrays {
         lengths
     }
 
-    /// Computes the residual by row, zero at fixed nodes, and by block the elastic and kinetic work `d . A
-    /// d` of the change `d` of velocities since the start, J.
+    /// Computes the residual by row, zero at fixed nodes, and by block the squared energy norm
+    /// `d . A d` of the change `d` of velocities since the start, J.
     ///
     /// It adds the product with that change to the initial residual, which is computed element by element:
     /// the matrix has not the digits for the whole velocities.
@@ -293,7 +293,7 @@ impl Linearisation {
         }
     }
 
-    /// Constraints on the motion of nodes with their aggregate: in the final stage obstacles count as rigid.
+    /// Constraints on the motion of nodes with their aggregate: in the final phase obstacles count as rigid.
     fn coarse_dofs(&self, system: &IslandSystem, active_set: &ActiveSet) -> Vec<DofConstraint> {
         let at_obstacle = |node: usize| {
             let constraint = active_set.obstacle_of[node].map(|k| active_set.constraints[k].dof_constraint());

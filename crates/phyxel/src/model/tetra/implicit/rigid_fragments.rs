@@ -100,14 +100,14 @@ impl RigidFragment {
         let count = self.nodes.len();
         for k in (0..SWEEPS).flat_map(|_| 0..count) {
             let Some((bound, old)) = self.contacts[k] else { continue };
-            let (normal, adhesion) = (bound.normal.as_dvec3(), f64::from(bound.adhesion));
+            let (normal, adhesion_impulse) = (bound.normal.as_dvec3(), f64::from(bound.adhesion_impulse));
             let missing = f64::from(bound.min_velocity) - self.relative_velocity(k, &bound).dot(normal);
-            let normal_impulse = (old.dot(normal) + missing * self.effective_mass(k, normal)).max(-adhesion);
+            let normal_impulse = (old.dot(normal) + missing * self.effective_mass(k, normal)).max(-adhesion_impulse);
             let old_friction = old - normal * old.dot(normal);
             self.apply_impulse(k, normal * normal_impulse + old_friction - old);
             let slip = self.relative_velocity(k, &bound);
             let slip = slip - normal * slip.dot(normal);
-            let limit = f64::from(bound.friction.kinetic) * (normal_impulse + adhesion).max(0.0);
+            let limit = f64::from(bound.friction.kinetic) * (normal_impulse + adhesion_impulse).max(0.0);
             let friction = old_friction - slip * self.effective_mass(k, slip.normalize_or_zero());
             let friction = friction.clamp_length_max(limit);
             self.apply_impulse(k, friction - old_friction);

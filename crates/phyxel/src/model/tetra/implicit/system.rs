@@ -89,7 +89,7 @@ pub(in crate::model::tetra) struct IslandSystem<'a> {
     pub order: Vec<u32>,
     /// Mean diagonals of the matrix by node: inertia with the stiffness around, kg.
     pub effective_masses: Vec<Real>,
-    /// By node, kg.
+    /// Mass with mass-proportional damping, `(1 + dt a) m`, by node, kg.
     pub masses: Vec<Real>,
     /// By node, kg m/s.
     pub rhs: Vec<Vec3>,
@@ -126,7 +126,8 @@ impl<'a> IslandSystem<'a> {
         self.order.iter().map(|&node| values[node as usize]).collect()
     }
 
-    /// Kinetic energy of the rounding errors of velocities, by block, J: the accuracy that a solve can reach.
+    /// Computes twice the kinetic energy of the rounding errors of velocities, by block, J: the accuracy that a
+    /// solve can reach.
     pub fn rounding_energy(&self, velocities: &[Vec3]) -> Vec<f64> {
         let momentum: Vec<Vec3> =
             self.masses.iter().zip(velocities).map(|(mass, velocity)| *velocity * *mass).collect();

@@ -1,4 +1,4 @@
-//! Melting of elements into drops of a fluid.
+//! Melting of elements into particles of a fluid.
 
 use crate::Real;
 use crate::body::{Body, BodyId};
@@ -14,11 +14,11 @@ use glam::{DVec3, Vec3};
 pub(crate) struct Melted {
     /// Removed particles, ascending within a body.
     pub removed: Vec<u32>,
-    /// Drops that replace them, body after body.
-    pub drops: Vec<Particle>,
+    /// Fluid particles that replace them, body after body.
+    pub fluid_particles: Vec<Particle>,
 }
 
-/// Mass, momentum and heat on their way from nodes into drops.
+/// Mass, momentum and heat on their way from nodes into fluid particles.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reservoir {
     /// Mass, kg.
@@ -48,8 +48,8 @@ impl Reservoir {
         taken
     }
 
-    /// Makes a drop of all of it.
-    fn into_drop(self, position: Vec3, fluid: &Body, id: BodyId) -> Particle {
+    /// Makes a fluid particle of all of it.
+    fn into_fluid_particle(self, position: Vec3, fluid: &Body, id: BodyId) -> Particle {
         Particle {
             position,
             velocity: (self.momentum / self.mass).as_vec3(),
@@ -67,9 +67,9 @@ impl Reservoir {
 
 impl TetraModel {
     /// Removes the elements whose nodes are all molten, in bodies that melt into a fluid. Nodes without
-    /// elements become drops.
+    /// elements become fluid particles.
     ///
-    /// Drops have the mass of the fluid's particles. The remainder of a node goes to the next, and in the
+    /// These have the mass of the fluid's particles. The remainder of a node goes to the next, and in the
     /// end to the nearest node that stays, so mass, momentum and heat are conserved.
     pub(crate) fn melt(&mut self, bodies: &mut [Body], materials: &[Material], particles: &mut Particles) -> Melted {
         let (mut melted, mut has_melted) = (Melted::default(), false);
@@ -83,17 +83,17 @@ impl TetraModel {
             if kept.len() < tet_body.elements.len() {
                 has_melted = true;
                 tet_body.keep_elements(&kept);
-                tet_body.release_drops(body, (fluid, &bodies[fluid.0 as usize]), particles, &mut melted);
+                tet_body.release_fluid(body, (fluid, &bodies[fluid.0 as usize]), particles, &mut melted);
             }
         }
         if has_melted {
             self.bodies.retain(|tet_body| !tet_body.elements.is_empty());
             self.invalidate();
         }
-        melted.drops.sort_by_key(|drop| drop.body);
-        for drop in &mut melted.drops {
-            let fluid = &mut bodies[drop.body.0 as usize];
-            drop.id = fluid.next_id;
+        melted.fluid_particles.sort_by_key(|particle| particle.body);
+        for particle in &mut melted.fluid_particles {
+            let fluid = &mut bodies[particle.body.0 as usize];
+            particle.id = fluid.next_id;
             fluid.next_id += 1;
         }
         melted
@@ -113,12 +113,12 @@ impl TetBody {
         Some(BodyId(index as u32))
     }
 
-    /// Makes drops of the nodes without elements.
-    fn release_drops(&self, body: &Body, (id, fluid): (BodyId, &Body), particles: &mut Particles, melted: &mut Melted) {
+    /// Makes fluid particles of the nodes without elements.
+    fn release_fluid(&self, body: &Body, (id, fluid): (BodyId, &Body), particles: &mut Particles, melted: &mut Melted) {
         let first = body.range().start;
         let mut is_used = vec![false; body.len()];
         self.elements.iter().flatten().for_each(|&node| is_used[node as usize - first] = true);
-        let drop_mass = f64::from(fluid.template.mass);
+        let particle_mass = f64::from(fluid.template.mass);
         let (mut reservoir, mut last) = (Reservoir::default(), None);
         for i in body.range().filter(|i| !is_used[i - first]) {
             reservoir.add(particles, i);
@@ -126,10 +126,14 @@ impl TetBody {
             last = Some(i);
             let position = particles.position[i];
             let mut count = 0;
-            // A drop may be short by rounding.
-            while reservoir.mass >= 0.999_999 * drop_mass {
-                let drop_position = position + 0.5 * fluid.spacing * drop_offset(count);
-                melted.drops.push(reservoir.take(drop_mass).into_drop(drop_position, fluid, id));
+            // A fluid particle may be short by rounding.
+            while reservoir.mass >= 0.999_999 * particle_mass {
+                let particle_position = position + 0.5 * fluid.spacing * particle_offset(count);
+                melted.fluid_particles.push(reservoir.take(particle_mass).into_fluid_particle(
+                    particle_position,
+                    fluid,
+                    id,
+                ));
                 count += 1;
             }
         }
@@ -144,14 +148,14 @@ impl TetBody {
                 particles.velocity[node] = (reservoir.momentum / reservoir.mass).as_vec3();
                 particles.enthalpy[node] = reservoir.heat / reservoir.mass;
             }
-            // Nothing remains of the body: the last drop has another mass.
-            None => melted.drops.push(reservoir.into_drop(position, fluid, id)),
+            // Nothing remains of the body: the last fluid particle has another mass.
+            None => melted.fluid_particles.push(reservoir.into_fluid_particle(position, fluid, id)),
         }
     }
 }
 
-/// Direction from a node to its drops, by their number; the first drop is at the node.
-fn drop_offset(count: usize) -> Vec3 {
+/// Direction from a node to its fluid particles, by their number; the first is at the node.
+fn particle_offset(count: usize) -> Vec3 {
     const DIRECTIONS: [Vec3; 7] = [Vec3::ZERO, Vec3::Y, Vec3::X, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Z, Vec3::NEG_Y];
     DIRECTIONS[count % DIRECTIONS.len()]
 }

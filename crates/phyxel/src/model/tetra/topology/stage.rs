@@ -10,7 +10,7 @@ use crate::world::World;
 
 impl TetraModel {
     /// Splits overloaded nodes and removes failed ties, welds or ties nodes of sticky materials in contact, and
-    /// melts elements into drops. A step that will be refused changes nothing.
+    /// melts elements into fluid particles. A step that will be refused changes nothing.
     pub(in crate::model::tetra) fn change_connectivity(&mut self, world: &mut World) {
         let (is_fracturing, is_melting, has_released) =
             (self.is_fracturing(), self.can_melt(), self.has_released_nodes());
@@ -35,8 +35,8 @@ impl TetraModel {
         }
         if is_melting {
             let World { bodies, materials, particles, .. } = world;
-            let Melted { removed, drops } = self.melt(bodies, materials, particles);
-            self.remove_nodes(world, removed, &drops);
+            let Melted { removed, fluid_particles } = self.melt(bodies, materials, particles);
+            self.remove_nodes(world, removed, &fluid_particles);
         }
     }
 

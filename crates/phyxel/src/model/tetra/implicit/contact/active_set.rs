@@ -7,14 +7,14 @@ use crate::Real;
 use crate::numerics::pcg::BlockPartition;
 use glam::Vec3;
 
-/// Constraints on the nodes of an island.
+/// Constraints on the nodes of an island with their activity: closed, or open and without impulse.
 pub(in crate::model::tetra) struct ActiveSet {
     pub constraints: Vec<Constraint>,
     /// By node, the index of its obstacle constraint.
     pub obstacle_of: Vec<Option<usize>>,
     /// By node: true if its velocity is prescribed.
     pub is_fixed: Vec<bool>,
-    /// True in the final stage, in which obstacle penalties have their final values.
+    /// True in the final phase, in which obstacle penalties have their final values.
     pub is_stiffened: bool,
 }
 

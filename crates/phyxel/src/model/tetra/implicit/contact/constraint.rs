@@ -21,8 +21,8 @@ const PENALTY: Real = 3.0;
 /// Final penalty of obstacles relative to the effective mass of the node. The penetration under pressure is
 /// smaller than the compression there by this factor.
 const OBSTACLE_PENALTY: Real = 30.0;
-/// Least final penalty of obstacles relative to the mass of the node. A sticking node creeps in a step by
-/// this factor less than it would fall.
+/// Least final penalty of obstacles relative to the mass of the node. A sticking node slides under its
+/// weight by 1/300 of free fall.
 const OBSTACLE_MASS_PENALTY: Real = 300.0;
 /// Steps in which a penetration is resolved (Baumgarte stabilisation). Under pressure the penetration is
 /// `BAUMGARTE_STEPS / PENALTY` times the strain, in units of the spacing.
@@ -54,11 +54,11 @@ pub(in crate::model::tetra) struct Constraint {
     normal: Vec3,
     /// Normal relative velocity to reach, m/s.
     target_velocity: Real,
-    /// Impulse per missing velocity, now and in the final stage, kg.
+    /// Impulse per missing velocity, now and in the final phase, kg.
     penalty: Real,
     final_penalty: Real,
     /// Largest attractive impulse, kg m/s.
-    adhesion: Real,
+    adhesion_impulse: Real,
     friction: Friction,
     pub friction_state: FrictionState,
     /// Linearised friction: stiffness in the tangent plane, kg, except along the direction of slip.
@@ -69,7 +69,7 @@ pub(in crate::model::tetra) struct Constraint {
 }
 
 impl Constraint {
-    /// Creates a vertex-tetrahedron constraint; `mass` is the effective mass of a node, kg. None if all
+    /// Creates a vertex-face constraint; `mass` is the effective mass of a node, kg. None if all
     /// four nodes are fixed.
     pub fn vertex_face(
         (index, contact): (usize, &VertexFaceContact),
@@ -102,7 +102,7 @@ impl Constraint {
             target_velocity: response.max(separation),
             penalty: PENALTY / inverse_mass,
             final_penalty: PENALTY / inverse_mass,
-            adhesion: 0.0,
+            adhesion_impulse: 0.0,
             friction,
             friction_state: FrictionState::initial(friction, point.initial_tangential_speed, &params),
             tangential_penalty: 0.0,
@@ -122,7 +122,7 @@ impl Constraint {
             target_velocity: bound.min_velocity,
             penalty: PENALTY * effective_mass,
             final_penalty: (OBSTACLE_PENALTY * effective_mass).max(OBSTACLE_MASS_PENALTY * mass),
-            adhesion: bound.adhesion,
+            adhesion_impulse: bound.adhesion_impulse,
             friction: bound.friction,
             friction_state: bound.friction_state,
             tangential_penalty: 0.0,
@@ -143,7 +143,7 @@ impl Constraint {
             target_velocity: 0.0,
             penalty,
             final_penalty: penalty,
-            adhesion: Real::INFINITY,
+            adhesion_impulse: Real::INFINITY,
             friction: Friction::NONE,
             friction_state: FrictionState::Stick,
             tangential_penalty: penalty,
@@ -224,7 +224,7 @@ impl Constraint {
             let normal_impulse = self.penalty * (self.target_velocity - normal_velocity);
             let friction =
                 if self.is_open { Vec3::ZERO } else { self.friction_impulse(v - self.normal * normal_velocity) };
-            self.normal * if normal_impulse > -self.adhesion { normal_impulse } else { 0.0 } + friction
+            self.normal * if normal_impulse > -self.adhesion_impulse { normal_impulse } else { 0.0 } + friction
         };
         (impulse(start) - impulse(start + direction * t)).dot(direction)
     }
@@ -232,7 +232,7 @@ impl Constraint {
     /// True if its activity agrees with these velocities; and the attractive impulse that it would need, kg m/s.
     fn status(&self, velocities: &[Vec3]) -> (bool, Real) {
         let attraction = self.penalty * (self.relative_velocity(velocities).dot(self.normal) - self.target_velocity);
-        (self.is_open == (attraction > self.adhesion), attraction)
+        (self.is_open == (attraction > self.adhesion_impulse), attraction)
     }
 
     /// Returns true if it is open exactly when it would have to pull by more than its adhesion at these
@@ -253,7 +253,7 @@ impl Constraint {
         let impulse = self.impulse(velocities);
         let normal = impulse.dot(self.normal);
         let tangential = (impulse - self.normal * normal).length();
-        self.friction_state.test(self.friction, normal + self.adhesion, tangential)
+        self.friction_state.test(self.friction, normal + self.adhesion_impulse, tangential)
     }
 
     /// Tangential part of the relative velocity, m/s.
@@ -273,7 +273,7 @@ impl Constraint {
 
     /// Returns true if it can pull.
     pub fn is_adhesive(&self) -> bool {
-        self.adhesion > 0.0
+        self.adhesion_impulse > 0.0
     }
 
     /// Raises the penalty to its final value.

@@ -1,7 +1,7 @@
 //! Coulomb friction in the implicit solve: stick-slip states and their transitions.
 //!
-//! The slip limit of a contact is constant within a Newton iteration and follows the normal impulse between
-//! iterations.
+//! The slip limit of a contact is a fixed bound within a Newton iteration (Tresca friction); an outer iteration
+//! lets it follow the normal impulse (Coulomb friction).
 
 use crate::Real;
 use crate::material::Friction;
@@ -21,7 +21,8 @@ pub(in crate::model::tetra) const CHANGE_TOL: Real = 0.02;
 pub(in crate::model::tetra) enum FrictionState {
     /// The friction impulse is as large as needed.
     Stick,
-    /// The friction impulse is as large as needed up to this limit, kg m/s.
+    /// Tresca friction: the friction impulse is as large as needed up to this fixed bound, kg m/s. The contact
+    /// slips where the bound is reached.
     Slip(Real),
 }
 

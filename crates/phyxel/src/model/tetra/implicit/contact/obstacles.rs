@@ -31,7 +31,7 @@ pub(in crate::model::tetra) struct ObstacleBound {
     pub min_velocity: Real,
     pub friction: Friction,
     /// Largest attractive impulse, kg m/s.
-    pub adhesion: Real,
+    pub adhesion_impulse: Real,
     pub friction_state: FrictionState,
 }
 
@@ -188,9 +188,12 @@ impl ObstacleHit<'_> {
         let change = if is_adhesive { change.abs() } else { change };
         (is_adhesive || change > 0.0).then(|| {
             let (normal, friction) = (surface.normal, obstacle.friction);
-            let adhesion = if is_adhesive { max_adhesion_impulse(obstacle, radius, context.dt) } else { 0.0 };
+            let adhesion_impulse = if is_adhesive { max_adhesion_impulse(obstacle, radius, context.dt) } else { 0.0 };
             let friction_state = FrictionState::initial(friction, point.initial_tangential_speed, &params);
-            (change, ObstacleBound { normal, surface_velocity, min_velocity, friction, adhesion, friction_state })
+            (
+                change,
+                ObstacleBound { normal, surface_velocity, min_velocity, friction, adhesion_impulse, friction_state },
+            )
         })
     }
 }

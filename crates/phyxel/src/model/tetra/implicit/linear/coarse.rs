@@ -71,8 +71,8 @@ pub(in crate::model::tetra) fn body_blocks<'a>(
 
 /// Factorised coarse matrix of a Newton iteration.
 ///
-/// That of an earlier iteration would not do: where a contact has begun to slip since, it would hardly
-/// respond to an impulse.
+/// It is rebuilt in each iteration: a stale one still blocks sliding at contacts that slip now, and would
+/// hardly correct there.
 pub(in crate::model::tetra) struct CoarseSystem {
     /// Constraints on the motion of nodes with their aggregate, by row.
     pub(super) dofs: Vec<DofConstraint>,

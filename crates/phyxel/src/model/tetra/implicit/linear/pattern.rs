@@ -124,9 +124,9 @@ fn partition_into_aggregates(rest: &[Vec3], component_of: &[u32]) -> (Vec<u32>, 
     let by_component = order.chunk_by_mut(|a, b| component_of[*a as usize] == component_of[*b as usize]);
     let mut aggregates: Vec<&mut [u32]> = by_component.collect();
     // All components together have no smaller aggregates than a connected body.
-    let smallest = AGGREGATE_NODES.max(rest.len() >> MAX_BISECTIONS);
+    let max_unsplit = AGGREGATE_NODES.max(rest.len() >> MAX_BISECTIONS);
     for _ in 0..MAX_BISECTIONS {
-        aggregates = aggregates.into_iter().flat_map(|nodes| bisect(rest, nodes, smallest)).collect();
+        aggregates = aggregates.into_iter().flat_map(|nodes| bisect(rest, nodes, max_unsplit)).collect();
     }
     let (axis, _) = longest_axis(rest.iter().copied());
     let centre =
@@ -181,9 +181,9 @@ fn rotation_rounding_ratio(rest: &[Vec3], components: &[Vec<u32>], elements: &[[
     (least / square / components.len() as f64).max(0.0).sqrt()
 }
 
-/// Bisects a set of more than `smallest` nodes at the median of its longest axis.
-fn bisect<'a>(rest: &[Vec3], nodes: &'a mut [u32], smallest: usize) -> Vec<&'a mut [u32]> {
-    if nodes.len() <= smallest {
+/// Bisects a set of more than `max_unsplit` nodes at the median of its longest axis.
+fn bisect<'a>(rest: &[Vec3], nodes: &'a mut [u32], max_unsplit: usize) -> Vec<&'a mut [u32]> {
+    if nodes.len() <= max_unsplit {
         return vec![nodes];
     }
     let (axis, _) = longest_axis(nodes.iter().map(|&node| rest[node as usize]));
