@@ -1,7 +1,8 @@
 //! Mass-spring model: a lattice of springs that conducts heat, softens, and melts into molecules with pair
 //! forces.
 //!
-//! After `[TPF89]`, with the corrections and choices of `docs/mass-spring.md`. Symplectic (semi-implicit) Euler; the model
+//! After `[TPF89]`, with the corrections and choices of `docs/mass-spring.md`.
+//! Symplectic (semi-implicit) Euler; the model
 //! bounds the stable step.
 
 mod barnes_hut;

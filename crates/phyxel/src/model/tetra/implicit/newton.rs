@@ -86,9 +86,10 @@ impl ElementArrays {
     /// Obstacles and other bodies are part of the system: with contact alone, after the solve, the lightest
     /// nodes would carry the body and run far ahead of it.
     ///
-    /// For fixed slip limits and without adhesion the contact potential is convex, so the minimiser is unique.
-    /// Each Newton iteration decreases the energy once the active set agrees with the velocities. In the
-    /// first phase obstacles are as soft as bodies, which finds the active set fast; in the final phase they have their final penalties.
+    /// For fixed slip limits and without adhesion the contact potential is convex, so the minimiser is
+    /// unique. Each Newton iteration decreases the energy once the active set agrees with the velocities.
+    /// In the first phase obstacles are as soft as bodies, which finds the active set fast; in the final
+    /// phase they have their final penalties.
     pub fn solve_step(
         &mut self,
         bodies: &[IslandBody],
