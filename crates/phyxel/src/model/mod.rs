@@ -2,7 +2,7 @@
 //!
 //! One value of each model serves all bodies of its kind, so that many small bodies cost as little as one large
 //! one. A model changes only the particles of its own bodies. A model is a folder here, its type implements
-//! [`BodyModel`], and it has a line in `models!` below and a variant of [`ModelKind`].
+//! `BodyModel`, and it has a line in `models!` below and a variant of [`ModelKind`].
 
 mod body_model;
 pub mod continuum;
