@@ -90,7 +90,7 @@ pub(crate) struct Driver {
     pub session: Session,
 }
 
-/// Start of this session and time of the latest checkpoint.
+/// Start of a run, or of its resumption, and time of the latest checkpoint.
 pub(crate) struct Session {
     start: Instant,
     first_frame: u32,
@@ -100,7 +100,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Starts a session at the current frame of a world.
+    /// Starts or resumes at the current frame of a world.
     pub fn begin(world: &World) -> Self {
         let now = Instant::now();
         let (first_frame, first_step) = (world.frames(), world.steps());

@@ -7,13 +7,13 @@ pub struct Progress {
     pub frame: u32,
     /// Last frame.
     pub frames: u32,
-    /// First frame of this session; 0 unless the run was resumed.
+    /// First frame since the start or resumption; 0 unless the run was resumed.
     pub first_frame: u32,
     /// Simulated time, s.
     pub time: f64,
-    /// Steps in this session.
+    /// Steps since then.
     pub steps: u64,
-    /// Wall-clock time of this session, s.
+    /// Wall-clock time since then, s.
     pub wall_seconds: f64,
 }
 
